@@ -1,0 +1,32 @@
+"""The registry: one explicit line per coding agent, loaded when it is first needed."""
+
+from __future__ import annotations
+
+import importlib
+from typing import cast
+
+from agtail.agents.base import Adapter
+from agtail.errors import UnknownAgentError
+
+_ADAPTERS = {
+    "claude-code": "agtail.agents.claude_code.adapter:ClaudeCode",
+    "codex": "agtail.agents.codex.adapter:Codex",
+}
+
+
+def agent_ids() -> list[str]:
+    """Return the ids of all agents, in order of registration."""
+    return list(_ADAPTERS)
+
+
+def adapter_class(agent: str) -> type[Adapter]:
+    """Load the adapter of an agent.
+
+    Raises:
+        UnknownAgentError: no adapter has that id.
+    """
+    try:
+        module, _, name = _ADAPTERS[agent].partition(":")
+    except KeyError:
+        raise UnknownAgentError(agent, _ADAPTERS) from None
+    return cast("type[Adapter]", getattr(importlib.import_module(module), name))

@@ -1,0 +1,231 @@
+"""What an adapter is: four questions about one coding agent, answered by one small class.
+
+Where are its transcripts (:attr:`Adapter.locations`), which units are sessions
+(:meth:`Adapter.units`), what does a record mean (:meth:`Adapter.read`), and how does one go back
+(:meth:`Adapter.resume`, :meth:`Adapter.transfer_files`). Everything that is the same for all
+agents (pairing results, counting usage, times, titles, what is empty) is ``assemble.py``'s.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from agtail.model import Blob, Ending, Event, Integrity, Source, Usage
+from agtail.records import Report
+
+
+class Location(msgspec.Struct, frozen=True, kw_only=True):
+    """One place where an agent writes.
+
+    Attributes:
+        pattern: path pattern with ``~`` or an environment variable in front.
+        holds: ``sessions`` (the truth), ``index`` or ``history`` (prompts only).
+        format: such as ``jsonl`` or ``sqlite``.
+        note: what a reader has to know, such as how a folder name is derived.
+    """
+
+    pattern: str
+    holds: Literal["sessions", "index", "history"]
+    format: str
+    note: str = ""
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine as an adapter may see it: never ``os.environ`` or ``Path.home()`` directly.
+
+    Attributes:
+        home: the home directory.
+        env: environment variables.
+        root: an explicit session root (``--dir agent=path``) in place of the default one.
+        imported: the collections of the import store for this agent, name to folder.
+    """
+
+    home: Path
+    env: Mapping[str, str]
+    root: Path | None = None
+    imported: Mapping[str, Path] = {}
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
+    """One source on disk that holds a session (or a family of them), not yet read.
+
+    Attributes:
+        agent: id of the adapter.
+        id: the session id as far as it is known without reading.
+        path: the file that names the session; for segments, the newest.
+        parts: all files of the session in reading order; just ``path`` for most.
+        sidecars: small files read with it (titles, marks); part of the fingerprint.
+        owners: other files that may own records which this one copies.
+        size: bytes of all parts.
+        mtime_ns: latest change of parts and sidecars, nanoseconds since 1970.
+        touched: milliseconds since 1970 of the latest record, as far as it is known without
+            reading the file; used to put unread units in order, newest first.
+        parent_id: the session it belongs to, when its place says so.
+        archived: put aside by the user, when its place says so.
+        imported_from: the collection of the import store it lies in.
+    """
+
+    agent: str
+    id: str
+    path: str
+    parts: tuple[str, ...] = ()
+    sidecars: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    size: int = 0
+    mtime_ns: int = 0
+    touched: int = 0
+    parent_id: str | None = None
+    archived: bool = False
+    imported_from: str | None = None
+
+
+class ToolResult(msgspec.Struct, kw_only=True):
+    """An answer to a tool call; folded into the call, or kept as an event without one."""
+
+    tool_use_id: str
+    text: str = ""
+    is_error: bool | None = None
+    detail: Any = None
+    ts: str | None = None
+    src: Source | None = None
+    images: list[Blob] = []
+    sidechain: bool = False
+    inherited: bool = False
+
+
+class Spend(msgspec.Struct, kw_only=True):
+    """The usage of one API response as this record knows it; repeated ones are counted once.
+
+    Attributes:
+        key: what is the same on every record of the response.
+        usage: for one key the last and largest wins.
+        model: the model that answered.
+        inherited: copied from another session: shown, not counted.
+        sidechain: spent by a subagent in the same file.
+    """
+
+    key: str
+    usage: Usage
+    model: str | None = None
+    inherited: bool = False
+
+
+TITLE_NAMED = 4
+"""A name that a human gave; the last one wins and an empty one takes it back."""
+TITLE_GENERATED = 3
+"""A name that the agent made up; the last one wins."""
+TITLE_SUMMARY = 2
+"""A summary line that belongs to this session; the last one wins."""
+TITLE_FALLBACK = 0
+"""Better than nothing: a slash command, or the last prompt. The first one wins."""
+# Between the last two: what the human typed first, which assemble.py finds itself.
+
+
+class Title(msgspec.Struct):
+    """A candidate for the title; ``rank`` is one of the ``TITLE_`` constants."""
+
+    text: str
+    rank: int
+
+
+class Meta(msgspec.Struct, kw_only=True):
+    """Facts about the session; for every field the first value that is given holds.
+
+    ``model`` adds to the models; ``ending`` and ``is_subagent`` are exceptions: the last holds.
+    """
+
+    id: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    version: str | None = None
+    model: str | None = None
+    origin: str | None = None
+    programmatic: bool | None = None
+    archived: bool | None = None
+    parent_id: str | None = None
+    parent_agent_id: str | None = None
+    agent_name: str | None = None
+    spawned_by_tool_use_id: str | None = None
+    fork_of: str | None = None
+    started: str | None = None
+
+
+class Ended(msgspec.Struct):
+    """How the last turn ended: a failure, or ``None`` when it went well after all."""
+
+    ending: Ending | None
+
+
+class Abandoned(msgspec.Struct, kw_only=True):
+    """Records that lie on abandoned branches: their events are marked ``rewound``.
+
+    Attributes:
+        lines: line numbers in ``path`` (the session's own file when ``None``).
+        branches: how many branches these are.
+    """
+
+    lines: frozenset[int]
+    branches: int
+    path: str | None = None
+
+
+class Within(msgspec.Struct):
+    """An item of another session that lives in the same unit (an in-file subagent)."""
+
+    session_id: str
+    item: Item
+
+
+Item = Event | ToolResult | Spend | Title | Meta | Ended | Abandoned | Within
+
+
+class Adapter(Protocol):
+    """One coding agent. Instances are made by the registry with a :class:`Surroundings`."""
+
+    agent: str
+    """Stable id, such as ``claude-code``."""
+    name: str
+    """Short name for terminals, such as ``claude``."""
+    locations: tuple[Location, ...]
+
+    def __init__(self, surroundings: Surroundings) -> None: ...
+
+    def roots(self) -> list[Path]:
+        """Folders (or databases) that hold sessions, present or not."""
+        ...
+
+    def units(self, report: Report) -> Iterator[Unit]:
+        """Find the sessions without reading them; report what cannot be looked into."""
+        ...
+
+    def read(self, unit: Unit, health: Integrity) -> Iterator[Item]:
+        """Map the records of a unit, in the order of the file.
+
+        Raises:
+            SourceError: nothing of the unit can be read.
+        """
+        ...
+
+    def describe_tool(self, tool: str, tool_input: object) -> str | None:
+        """One line for a call, or ``None`` to use the shared rule."""
+        ...
+
+    def resume(self, session_id: str) -> list[str] | None:
+        """Return the command that goes on with a session, or ``None`` when there is none."""
+        ...
+
+    def transfer_files(self) -> Iterable[str]:
+        """Absolute paths of all native files that belong into an export."""
+        ...
+
+
+def expand(pattern: str, surroundings: Surroundings) -> Path:
+    """Expand a leading ``~/`` to the home of these surroundings."""
+    if pattern.startswith("~/"):
+        return surroundings.home / pattern[2:]
+    return Path(os.fspath(pattern))

@@ -1,0 +1,428 @@
+"""Events → sessions, once for all agents: pairing, usage, times, titles, counts.
+
+An adapter yields items in the order of its file; :func:`assemble` turns them into transcripts.
+Events live in an :class:`EventLog`, which spills to a temporary file when a session is huge, so
+that memory stays bounded however long a transcript is.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, overload
+
+import msgspec
+
+from agtail.agents.base import (
+    TITLE_FALLBACK,
+    TITLE_NAMED,
+    TITLE_SUMMARY,
+    Abandoned,
+    Ended,
+    Item,
+    Meta,
+    Spend,
+    Title,
+    ToolResult,
+    Unit,
+    Within,
+)
+from agtail.instants import parse_instant
+from agtail.model import CONTENT_KINDS, Ending, Event, Integrity, Result, Session, Usage
+
+TITLE_LENGTH = 120
+"""Titles are one line of at most this many characters."""
+
+Describe = Callable[[str, object], str | None]
+
+
+class EventLog(Sequence[Event]):
+    """The events of one session: a sequence that keeps at most ``budget`` bytes in memory.
+
+    Beyond the budget all but the latest events are written to an unnamed temporary file and
+    come back when asked for; an update of such an event is appended.
+    """
+
+    HOT = 512
+    """Events that stay in memory even past the budget: most updates hit one of the latest."""
+
+    def __init__(self, budget: int = 48 * 1024 * 1024) -> None:
+        self._budget = budget
+        self._held = 0
+        self._live: dict[int, Event] = {}
+        self._places = array("q")  # offset and length of each event in the file; -1: in memory
+        self._file: IO[bytes] | None = None
+        self._end = 0
+        self._decoder = msgspec.msgpack.Decoder(Event)
+        self.marks: dict[int, bool] = {}
+
+    def __len__(self) -> int:
+        return len(self._places) // 2
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        event = self._live.get(index)
+        if event is None:
+            offset, length = self._places[2 * index], self._places[2 * index + 1]
+            if self._file is None or offset < 0:
+                raise IndexError(index)
+            self._file.seek(offset)
+            event = self._decoder.decode(self._file.read(length))
+        return event
+
+    def __iter__(self) -> Iterator[Event]:
+        for index in range(len(self)):
+            yield self[index]
+
+    def append(self, event: Event) -> int:
+        """Add an event, give it its number, and return that."""
+        seq = event.seq = len(self)
+        self._places.extend((-1, 0))
+        self._live[seq] = event
+        self._held += _weight(event)
+        if self._held > self._budget and len(self._live) > self.HOT:
+            self._spill(keep=self.HOT)
+        return seq
+
+    def update(self, event: Event) -> None:
+        """Store a changed event again; needed after changing one that was read back."""
+        if event.seq not in self._live:
+            self._write(event)
+
+    def _spill(self, keep: int) -> None:
+        for seq in sorted(self._live)[:-keep]:
+            self._write(self._live.pop(seq))
+        self._held = sum(map(_weight, self._live.values()))
+
+    def _write(self, event: Event) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="agtail-")
+        data = msgspec.msgpack.encode(event)
+        self._file.seek(self._end)
+        self._file.write(data)
+        self._places[2 * event.seq] = self._end
+        self._places[2 * event.seq + 1] = len(data)
+        self._end += len(data)
+
+
+def _weight(event: Event) -> int:
+    """Estimate the bytes an event holds; exact enough to keep the budget."""
+    size = event.src.length if event.src is not None else None
+    text = len(event.text) if event.text else 0
+    if event.result is not None:
+        text += len(event.result.text)
+    return 800 + max(size or 0, text)
+
+
+class Transcript(msgspec.Struct, frozen=True):
+    """A session with its events. ``events`` may be read many times."""
+
+    session: Session
+    events: EventLog
+
+    @property
+    def empty(self) -> bool:
+        """Whether it has no text, thought or call, and no reason to be listed all the same."""
+        health = self.session.integrity
+        return not self.session.messages and not (
+            (health is not None and health.unreadable)
+            or any(event.kind in CONTENT_KINDS for event in self.events)
+        )
+
+
+def assemble(
+    unit: Unit,
+    items: Iterable[Item],
+    health: Integrity,
+    describe: Describe | None = None,
+) -> list[Transcript]:
+    """Turn the items of one unit into its session, followed by the sessions within it.
+
+    Args:
+        unit: where the items come from; its facts are the defaults.
+        items: what the adapter read, in order. Consumed to the end.
+        health: filled in by the adapter while ``items`` is consumed.
+        describe: the adapter's own one-line summary of a tool call.
+
+    Raises:
+        SourceError: from ``items``, when nothing can be read.
+    """
+    main = _Builder(unit, describe)
+    within: dict[str, _Builder] = {}
+    for item in items:
+        if isinstance(item, Within):
+            builder = within.get(item.session_id)
+            if builder is None:
+                builder = within[item.session_id] = _Builder(unit, describe)
+                builder.take(
+                    Meta(id=item.session_id, parent_id=unit.parent_id or unit.id),
+                )
+            builder.take(item.item)
+        else:
+            main.take(item)
+    return [main.finish(health), *(builder.finish(Integrity()) for builder in within.values())]
+
+
+class _Builder:
+    """Collects the items of one session."""
+
+    def __init__(self, unit: Unit, describe: Describe | None) -> None:
+        self.unit = unit
+        self.describe = describe
+        self.events = EventLog()
+        self.lines: dict[tuple[str | None, int], list[int]] = {}
+        self.meta = Meta()
+        self.models: dict[str, None] = {}
+        self.ending: Ending | None = None
+        self.titles: dict[int, str] = {}
+        self.first_prompt: str | None = None
+        self.first_text: str | None = None
+        self.calls: dict[str, int] = {}
+        self.waiting_hooks: dict[str, list[int]] = {}
+        self.spends: dict[str, Spend] = {}
+        self.carriers: dict[str, tuple[int, bool]] = {}
+        self.messages = self.inherited = self.compactions = self.branches = 0
+        self.tools: dict[str, int] = {}
+        self.start: tuple[int, str] | None = None
+        self.end: tuple[int, str] | None = None
+
+    def take(self, item: Item) -> None:
+        """Take one item of the adapter's stream."""
+        if isinstance(item, Event):
+            self._event(item)
+        elif isinstance(item, ToolResult):
+            self._result(item)
+        elif isinstance(item, Spend):
+            self._spend(item)
+        elif isinstance(item, Title):
+            self._title(item)
+        elif isinstance(item, Meta):
+            self._merge(item)
+        elif isinstance(item, Ended):
+            self.ending = item.ending
+        elif isinstance(item, Abandoned):
+            self._abandon(item)
+
+    def _event(self, event: Event) -> None:
+        event.time = parse_instant(event.ts)
+        seq = self.events.append(event)
+        self._place(event)
+        if not event.bookkeeping:
+            self._clock(event.time, event.ts)
+        if event.message_id is not None:
+            self._carry(event)
+        if event.tool_use_id is not None:
+            if event.kind == "tool_use":
+                self.calls[event.tool_use_id] = seq
+                self._name_hooks(event)
+            elif event.kind == "hook" and event.tool is None:
+                self._name_hook(event)
+        if event.model:
+            self.models.setdefault(event.model)
+        if event.kind == "tool_use" and event.tool and self.describe:
+            event.summary = self.describe(event.tool, event.input)
+        self._count(event)
+
+    def _place(self, event: Event) -> None:
+        src = event.src
+        if src is not None and src.line is not None:
+            self.lines.setdefault((src.path, src.line), []).append(event.seq)
+
+    def _clock(self, time: int | None, ts: str | None) -> None:
+        if time is None or ts is None:
+            return
+        if self.start is None or time < self.start[0]:
+            self.start = (time, ts)
+        if self.end is None or time > self.end[0]:
+            self.end = (time, ts)
+
+    def _count(self, event: Event) -> None:
+        kind = event.kind
+        if kind == "text" and event.role == "user" and event.text and self.first_prompt is None:
+            self.first_prompt = event.text
+        if kind == "text" and event.text and self.first_text is None:
+            self.first_text = event.text
+        if event.inherited:
+            self.inherited += kind in CONTENT_KINDS
+            return
+        self.messages += kind == "text"
+        self.compactions += event.compact
+        if kind == "tool_use":
+            name = event.tool or ""
+            self.tools[name] = self.tools.get(name, 0) + 1
+
+    def _result(self, item: ToolResult) -> None:
+        result = Result(
+            text=item.text, is_error=item.is_error, detail=item.detail or None, ts=item.ts
+        )
+        self._clock(parse_instant(item.ts), item.ts)
+        seq = self.calls.get(item.tool_use_id)
+        if seq is None:
+            self._event(
+                Event(
+                    kind="tool_result",
+                    ts=item.ts,
+                    tool_use_id=item.tool_use_id,
+                    result=result,
+                    images=item.images,
+                    src=item.src,
+                    sidechain=item.sidechain,
+                    inherited=item.inherited,
+                )
+            )
+            return
+        event = self.events[seq]
+        event.result = result
+        event.images = [*event.images, *item.images]
+        self.events.update(event)
+
+    def _name_hook(self, event: Event) -> None:
+        """Give a hook the name of the tool that triggered it, now or when the call comes."""
+        call = event.tool_use_id or ""
+        seq = self.calls.get(call)
+        if seq is None:
+            self.waiting_hooks.setdefault(call, []).append(event.seq)
+        else:
+            event.tool = self.events[seq].tool
+
+    def _name_hooks(self, call: Event) -> None:
+        for seq in self.waiting_hooks.pop(call.tool_use_id or "", ()):
+            hook = self.events[seq]
+            hook.tool = call.tool
+            self.events.update(hook)
+
+    def _carry(self, event: Event) -> None:
+        """Note which event of a response shall carry its usage: text or call before thought."""
+        key = event.message_id or ""
+        better = event.kind in ("text", "tool_use")
+        known = self.carriers.get(key)
+        if known is None or (better and not known[1]):
+            self.carriers[key] = (event.seq, better)
+
+    def _spend(self, item: Spend) -> None:
+        if item.model:
+            self.models.setdefault(item.model)
+        known = self.spends.get(item.key)
+        if known is None:
+            if item.key not in self.carriers and len(self.events):
+                self.carriers[item.key] = (len(self.events) - 1, True)
+            self.spends[item.key] = item
+        elif item.usage.output_tokens >= known.usage.output_tokens:
+            item.model = item.model or known.model
+            item.inherited = item.inherited and known.inherited
+            self.spends[item.key] = item
+
+    def _title(self, item: Title) -> None:
+        text = one_line(item.text)
+        if item.rank == TITLE_NAMED and not text:
+            self.titles.pop(TITLE_NAMED, None)
+        elif text and not (item.rank == TITLE_FALLBACK and TITLE_FALLBACK in self.titles):
+            self.titles[item.rank] = text
+
+    def _merge(self, item: Meta) -> None:
+        if item.model:
+            self.models.setdefault(item.model)
+        for field in item.__struct_fields__:
+            if getattr(self.meta, field) in (None, ""):
+                setattr(self.meta, field, getattr(item, field))
+
+    def _abandon(self, item: Abandoned) -> None:
+        self.branches += item.branches
+        for line in item.lines:
+            for seq in self.lines.get((item.path, line), ()):
+                event = self.events[seq]
+                event.rewound = True
+                self.events.update(event)
+
+    def _charge(self) -> tuple[Usage | None, dict[str, Usage]]:
+        """Put every response's usage on its event and add up what is the session's own."""
+        by_model: dict[str, Usage] = {}
+        own: Usage | None = None
+        for key, spend in self.spends.items():
+            seq, _ = self.carriers.get(key, (0, True))
+            if seq < len(self.events):
+                event = self.events[seq]
+                event.usage = spend.usage if event.usage is None else event.usage + spend.usage
+                event.model = event.model or spend.model
+                self.events.update(event)
+            if not spend.inherited:
+                own = spend.usage if own is None else own + spend.usage
+                model = spend.model or ""
+                by_model[model] = by_model.get(model, Usage()) + spend.usage
+        return own, by_model
+
+    def _best_title(self) -> str | None:
+        ranked = [self.titles[rank] for rank in sorted(self.titles, reverse=True)]
+        named = [title for rank, title in self.titles.items() if rank >= TITLE_SUMMARY]
+        if named:
+            return ranked[0]
+        typed = one_line(self.first_prompt or "")
+        return typed or (ranked[0] if ranked else None) or one_line(self.first_text or "") or None
+
+    def finish(self, health: Integrity) -> Transcript:
+        """Close the session."""
+        own, by_model = self._charge()
+        unit, meta = self.unit, self.meta
+        models = list(self.models)
+        parent = unit.parent_id or meta.parent_id
+        session = Session(
+            agent=unit.agent,
+            id=meta.id or unit.id,
+            path=unit.path.encode(errors="replace").decode(),
+            cwd=meta.cwd,
+            title=self._best_title(),
+            messages=self.messages,
+            event_count=len(self.events),
+            started=self.start[1] if self.start else meta.started,
+            ended=self.end[1] if self.end else meta.started,
+            started_time=self.start[0] if self.start else parse_instant(meta.started),
+            ended_time=self.end[0] if self.end else parse_instant(meta.started),
+            mtime=unit.mtime_ns / 1e6,
+            bytes=unit.size,
+            git_branch=meta.git_branch,
+            model=models[0] if models else None,
+            models=models,
+            version=meta.version,
+            tools=self.tools,
+            usage=own,
+            model_usage=by_model,
+            archived=unit.archived or bool(meta.archived),
+            imported=unit.imported_from is not None,
+            imported_from=unit.imported_from,
+            programmatic=meta.programmatic,
+            origin=meta.origin,
+            is_subagent=parent is not None,
+            parent_id=parent,
+            parent_agent_id=meta.parent_agent_id,
+            agent_name=meta.agent_name,
+            spawned_by_tool_use_id=meta.spawned_by_tool_use_id,
+            fork_of=meta.fork_of,
+            inherited_events=self.inherited,
+            branches=self.branches,
+            compactions=self.compactions,
+            ending=self.ending,
+            integrity=None if health.clean else health,
+        )
+        return Transcript(session, self.events)
+
+
+def unreadable(unit: Unit, reason: str) -> Transcript:
+    """List a source that cannot be read, with its size, so that it is never silently absent."""
+    builder = _Builder(unit, None)
+    return builder.finish(Integrity(unreadable=reason, size=unit.size))
+
+
+def one_line(text: str) -> str:
+    """Return the first line that is not blank, cut to :data:`TITLE_LENGTH` characters."""
+    for line in text.splitlines():
+        if stripped := line.strip():
+            return stripped[:TITLE_LENGTH]
+    return ""

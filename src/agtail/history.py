@@ -1,0 +1,228 @@
+"""History: all sessions of all agents on this machine, found, read and searched.
+
+This is the Python API's front door; the command line and the page use nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agtail.agents import adapter_class, agent_ids
+from agtail.agents.base import Adapter, Surroundings, Unit
+from agtail.assemble import Transcript, assemble, unreadable
+from agtail.errors import AmbiguousSessionError, SessionNotFoundError, SourceError, UnknownAgentError
+from agtail.model import Integrity, Session
+
+if TYPE_CHECKING:
+    from agtail.search.query import Query
+    from agtail.search.scan import Hit
+
+Warn = Callable[[str], None]
+
+
+class History:
+    """Every coding agent's history on this machine.
+
+    Args:
+        roots: session root by agent id, in place of the agent's default.
+        home: the home directory to look in; the user's by default.
+        env: environment variables; the process's by default.
+        agents: only these agents; all by default.
+        warn: called with one line for each source that cannot be read.
+
+    Raises:
+        UnknownAgentError: an agent id that no adapter has.
+
+    Example:
+        >>> from agtail import History
+        >>> history = History.sample()
+        >>> [hit.session_id for hit in history.search("healthz", kinds=["text"])][:1]
+        ['5b1f0c52-6f0e-4c39-9a55-0d6f3f1c7a01']
+    """
+
+    def __init__(
+        self,
+        *,
+        roots: Mapping[str, str | Path] | None = None,
+        home: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        agents: Sequence[str] | None = None,
+        warn: Warn | None = None,
+    ) -> None:
+        known = agent_ids()
+        for name in (*(roots or {}), *(agents or ())):
+            if name not in known:
+                raise UnknownAgentError(name, known)
+        environment = os.environ if env is None else env
+        base = Path(home) if home is not None else Path.home()
+        self._warn = warn or (lambda _line: None)
+        self._adapters: dict[str, Adapter] = {}
+        for name in known:
+            if agents and name not in agents:
+                continue
+            root = (roots or {}).get(name)
+            self._adapters[name] = adapter_class(name)(
+                Surroundings(
+                    home=base,
+                    env=environment,
+                    root=Path(root).expanduser() if root is not None else None,
+                    imported=_collections(name, base, environment),
+                )
+            )
+
+    @classmethod
+    def sample(cls) -> History:
+        """Open the bundled fictional history: the same on every machine."""
+        from agtail.sample import sample_home  # noqa: PLC0415 - only for demonstrations
+
+        return cls(home=sample_home(), env={})
+
+    @property
+    def agents(self) -> dict[str, str]:
+        """Return the short name of each agent that is looked at, by id."""
+        return {agent: adapter.name for agent, adapter in self._adapters.items()}
+
+    def agent_id(self, name: str) -> str:
+        """Return the id of an agent that is named by id or short name.
+
+        Raises:
+            UnknownAgentError: no agent that is looked at has that name.
+        """
+        for agent, short in self.agents.items():
+            if name in (agent, short):
+                return agent
+        raise UnknownAgentError(name, self._adapters)
+
+    def adapter(self, agent: str) -> Adapter:
+        """Return the adapter of an agent."""
+        return self._adapters[agent]
+
+    def units(self) -> list[Unit]:
+        """Find all sources, newest first over all agents, without reading them."""
+        found = [
+            unit for adapter in self._adapters.values() for unit in adapter.units(self._report)
+        ]
+        found.sort(key=lambda unit: (-unit.touched, unit.agent, unit.path))
+        return found
+
+    def read(self, unit: Unit) -> list[Transcript]:
+        """Read one source: its session, then those that live within it.
+
+        A source that cannot be read is reported and comes back as an empty session whose
+        ``integrity.unreadable`` says why.
+        """
+        adapter = self._adapters[unit.agent]
+        health = Integrity()
+        try:
+            return assemble(unit, adapter.read(unit, health), health, adapter.describe_tool)
+        except SourceError as error:
+            self._report(error)
+            return [unreadable(unit, error.reason)]
+
+    def transcripts(self, units: Iterable[Unit] | None = None) -> Iterator[Transcript]:
+        """Read sources one after the other; empty sessions are left out."""
+        for unit in self.units() if units is None else units:
+            for transcript in self.read(unit):
+                if not transcript.empty:
+                    yield transcript
+
+    def sessions(self, query: Query | None = None) -> list[Session]:
+        """Return all sessions that pass the query's session filters, newest end first."""
+        found = [
+            transcript.session
+            for transcript in self.transcripts()
+            if query is None or query.wants_session(transcript.session)
+        ]
+        found.sort(key=lambda session: (-session.order, session.agent, session.id, session.path))
+        return found
+
+    def session(self, reference: str) -> Transcript:
+        """Return one session by ``agent:id``, id, unique prefix of an id, or path.
+
+        The agent may be given by id or short name.
+
+        Raises:
+            SessionNotFoundError: nothing fits.
+            AmbiguousSessionError: several fit; the message lists them.
+        """
+        name, colon, wanted = reference.partition(":")
+        agent = {short: agent for agent, short in self.agents.items()}.get(name, name)
+        if not colon or agent not in self._adapters:
+            agent, wanted = "", reference
+        if not wanted:
+            raise SessionNotFoundError(reference)
+        path = os.path.realpath(os.path.expanduser(wanted)) if os.sep in wanted else None
+        exact: list[Transcript] = []
+        prefixed: list[Transcript] = []
+        for transcript in self.transcripts(self._candidates(agent, wanted, path)):
+            session = transcript.session
+            if path is not None and os.path.realpath(session.path) == path:
+                exact.append(transcript)
+            elif session.id == wanted:
+                exact.append(transcript)
+            elif session.id.startswith(wanted):
+                prefixed.append(transcript)
+        fits = (exact[:1] if path is not None else exact) or prefixed
+        if not fits:
+            raise SessionNotFoundError(reference)
+        if len(fits) > 1:
+            raise AmbiguousSessionError(
+                reference,
+                [f"{each.session.agent}:{each.session.id} ({each.session.path})" for each in fits],
+            )
+        return fits[0]
+
+    def search(self, query: Query | str = "", **filters: Any) -> Iterator[Hit]:
+        """Yield the events that match, sessions newest first, events in their order.
+
+        Args:
+            query: a compiled query, or a pattern to compile with ``filters`` (the parameters
+                of :meth:`agtail.search.query.Query.of`).
+
+        Raises:
+            UsageError: a filter or pattern is wrong; raised before anything is read.
+        """
+        from agtail.search.query import Query as Compiled  # noqa: PLC0415 - start-up time
+        from agtail.search.scan import scan  # noqa: PLC0415 - start-up time
+
+        compiled = Compiled.of(query, **filters) if isinstance(query, str) else query
+        return scan(compiled, self.wanted(compiled))
+
+    def wanted(self, query: Query) -> Iterator[Transcript]:
+        """Read the sources in which a query may find something, newest first."""
+        return self.transcripts([unit for unit in self.units() if query.wants_unit(unit)])
+
+    def _candidates(self, agent: str, wanted: str, path: str | None) -> list[Unit]:
+        """Narrow a reference down to the units worth reading, by what is known without reading."""
+        units = [unit for unit in self.units() if not agent or unit.agent == agent]
+        if path is not None:
+            return [unit for unit in units if path in map(os.path.realpath, _files(unit))]
+        stem = wanted.partition("#")[0]
+        named = [unit for unit in units if unit.id.startswith(stem)]
+        return named or units
+
+    def _report(self, error: SourceError) -> None:
+        self._warn(str(error))
+
+
+def _files(unit: Unit) -> tuple[str, ...]:
+    return unit.parts or (unit.path,)
+
+
+def data_dir(home: Path, env: Mapping[str, str]) -> Path:
+    """Return the folder of agtail's own data: ``$XDG_DATA_HOME/agtail``."""
+    base = env.get("XDG_DATA_HOME")
+    return (Path(base) if base else home / ".local" / "share") / "agtail"
+
+
+def _collections(agent: str, home: Path, env: Mapping[str, str]) -> dict[str, Path]:
+    """Find the import collections that hold sessions of an agent."""
+    store = data_dir(home, env) / "imported"
+    try:
+        names = sorted(os.listdir(store))
+    except OSError:
+        return {}
+    return {name: store / name / agent for name in names if (store / name / agent).is_dir()}
