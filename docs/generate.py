@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from agtail import model
-from agtail.agents import agent_ids
+from agtail.agents import adapter_class
 
 DOCS = Path(__file__).parent
 
@@ -115,11 +115,9 @@ _JSON_TYPES: dict[object, str] = {
 
 
 def _elided(agent: str) -> Iterator[str]:
-    if agent not in agent_ids():
-        raise ValueError(f"no agent {agent}")
-    package = importlib.import_module(f"agtail.agents.{agent.replace('-', '_')}.adapter")
+    module = importlib.import_module(adapter_class(agent).__module__)
     yield from ("", "| field | why |", "|---|---|")
-    for field, reason in package.ELIDED.items():
+    for field, reason in module.ELIDED.items():
         yield f"| `{field}` | {reason} |"
     yield ""
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import IO, overload
+from typing import IO, Any, overload
 
 import msgspec
 
 from agtail.agents.base import (
     TITLE_FALLBACK,
     TITLE_NAMED,
-    TITLE_SUMMARY,
+    TITLE_PROMPT,
     Abandoned,
     Ended,
     Item,
@@ -55,7 +55,6 @@ class EventLog(Sequence[Event]):
         self._file: IO[bytes] | None = None
         self._end = 0
         self._decoder = msgspec.msgpack.Decoder(Event)
-        self.marks: dict[int, bool] = {}
 
     def __len__(self) -> int:
         return len(self._places) // 2
@@ -168,6 +167,10 @@ def assemble(
             builder.take(item.item)
         else:
             main.take(item)
+    for builder in within.values():
+        builder.take(
+            Meta(cwd=main.meta.cwd, git_branch=main.meta.git_branch, version=main.meta.version)
+        )
     return [main.finish(health), *(builder.finish(Integrity()) for builder in within.values())]
 
 
@@ -261,7 +264,10 @@ class _Builder:
 
     def _result(self, item: ToolResult) -> None:
         result = Result(
-            text=item.text, is_error=item.is_error, detail=item.detail or None, ts=item.ts
+            text=item.text,
+            is_error=item.is_error,
+            detail=leftovers(item.detail, None, item.text) or None,
+            ts=item.ts,
         )
         self._clock(parse_instant(item.ts), item.ts)
         seq = self.calls.get(item.tool_use_id)
@@ -280,6 +286,7 @@ class _Builder:
             )
             return
         event = self.events[seq]
+        result.detail = leftovers(item.detail, event.input, item.text) or None
         event.result = result
         event.images = [*event.images, *item.images]
         self.events.update(event)
@@ -324,7 +331,7 @@ class _Builder:
         text = one_line(item.text)
         if item.rank == TITLE_NAMED and not text:
             self.titles.pop(TITLE_NAMED, None)
-        elif text and not (item.rank == TITLE_FALLBACK and TITLE_FALLBACK in self.titles):
+        elif text and (item.rank > TITLE_PROMPT or item.rank not in self.titles):
             self.titles[item.rank] = text
 
     def _merge(self, item: Meta) -> None:
@@ -360,12 +367,9 @@ class _Builder:
         return own, by_model
 
     def _best_title(self) -> str | None:
-        ranked = [self.titles[rank] for rank in sorted(self.titles, reverse=True)]
-        named = [title for rank, title in self.titles.items() if rank >= TITLE_SUMMARY]
-        if named:
-            return ranked[0]
-        typed = one_line(self.first_prompt or "")
-        return typed or (ranked[0] if ranked else None) or one_line(self.first_text or "") or None
+        prompt, text = one_line(self.first_prompt or ""), one_line(self.first_text or "")
+        titles = {TITLE_PROMPT: prompt, TITLE_FALLBACK: text, **self.titles}
+        return next((titles[rank] for rank in sorted(titles, reverse=True) if titles[rank]), None)
 
     def finish(self, health: Integrity) -> Transcript:
         """Close the session."""
@@ -418,6 +422,41 @@ def unreadable(unit: Unit, reason: str) -> Transcript:
     """List a source that cannot be read, with its size, so that it is never silently absent."""
     builder = _Builder(unit, None)
     return builder.finish(Integrity(unreadable=reason, size=unit.size))
+
+
+def leftovers(detail: Any, tool_input: Any, text: str) -> Any:
+    """Drop from the structured form of a result what its text or the call's input says already.
+
+    Strings that stand in either are left out, and so are containers that this empties.
+    """
+    if detail is None:
+        return None
+    said = "\n".join((text, *strings_of(tool_input)))
+    return _left(detail, said)
+
+
+def _left(value: Any, said: str) -> Any:
+    if isinstance(value, str):
+        return None if value.strip() in said else value
+    if isinstance(value, dict):
+        fields = {key: _left(inner, said) for key, inner in value.items()}
+        return {key: inner for key, inner in fields.items() if inner is not None} or None
+    if isinstance(value, list):
+        items = [_left(inner, said) for inner in value]
+        return [item for item in items if item is not None] or None
+    return value
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """Yield every string value inside any JSON value, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from strings_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings_of(inner)
 
 
 def one_line(text: str) -> str:

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 from agtail.agents import adapter_class, agent_ids
 from agtail.agents.base import Adapter, Surroundings, Unit
 from agtail.assemble import Transcript, assemble, unreadable
-from agtail.errors import AmbiguousSessionError, SessionNotFoundError, SourceError, UnknownAgentError
+from agtail.errors import (
+    AmbiguousSessionError,
+    SessionNotFoundError,
+    SourceError,
+    UnknownAgentError,
+)
 from agtail.model import Integrity, Session
 
 if TYPE_CHECKING:
@@ -159,9 +164,8 @@ class History:
         prefixed: list[Transcript] = []
         for transcript in self.transcripts(self._candidates(agent, wanted, path)):
             session = transcript.session
-            if path is not None and os.path.realpath(session.path) == path:
-                exact.append(transcript)
-            elif session.id == wanted:
+            here = path is not None and os.path.realpath(session.path) == path
+            if here or session.id == wanted:
                 exact.append(transcript)
             elif session.id.startswith(wanted):
                 prefixed.append(transcript)
@@ -179,8 +183,9 @@ class History:
         """Yield the events that match, sessions newest first, events in their order.
 
         Args:
-            query: a compiled query, or a pattern to compile with ``filters`` (the parameters
-                of :meth:`agtail.search.query.Query.of`).
+            query: a compiled query, or a pattern to compile.
+            **filters: what to compile the pattern with, the parameters of
+                :meth:`agtail.search.query.Query.of`.
 
         Raises:
             UsageError: a filter or pattern is wrong; raised before anything is read.

@@ -22,13 +22,11 @@ CONTENT_KINDS: Final = frozenset({"text", "thinking", "tool_use"})
 """A session without any event of these kinds is empty: it is not listed or searched."""
 
 
-class Wire(
-    msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=False
-):
+class Wire(msgspec.Struct, rename="camel", omit_defaults=True):
     """Base of every struct that leaves the process: camelCase, absent means absent."""
 
 
-class Source(Wire):
+class Source(Wire, kw_only=True):
     """Where an event was read, exactly enough to print the record again.
 
     Attributes:
@@ -48,7 +46,7 @@ class Source(Wire):
     row: str | None = None
 
 
-class Blob(Wire):
+class Blob(Wire, kw_only=True):
     """An image or document that was cut out of an event: what it was, not its bytes.
 
     Attributes:
@@ -66,7 +64,7 @@ class Blob(Wire):
     url: str | None = None
 
 
-class Usage(Wire):
+class Usage(Wire, kw_only=True):
     """Tokens of one API response, or a sum of such; one meaning for all agents.
 
     Attributes:
@@ -83,12 +81,8 @@ class Usage(Wire):
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_creation_tokens: int = 0
-    cache_creation_5m_tokens: int | None = msgspec.field(
-        default=None, name="cacheCreation5mTokens"
-    )
-    cache_creation_1h_tokens: int | None = msgspec.field(
-        default=None, name="cacheCreation1hTokens"
-    )
+    cache_creation_5m_tokens: int | None = msgspec.field(default=None, name="cacheCreation5mTokens")
+    cache_creation_1h_tokens: int | None = msgspec.field(default=None, name="cacheCreation1hTokens")
     reasoning_tokens: int | None = None
 
     @property
@@ -124,7 +118,7 @@ def _add(left: int | None, right: int | None) -> int | None:
     return left + right
 
 
-class Result(Wire):
+class Result(Wire, kw_only=True):
     """What a tool answered.
 
     Attributes:
@@ -142,7 +136,7 @@ class Result(Wire):
     ts: str | None = None
 
 
-class Event(Wire):
+class Event(Wire, kw_only=True):
     """One thing that happened in a session.
 
     Attributes:
@@ -202,7 +196,7 @@ class Event(Wire):
     bookkeeping: bool = False
 
 
-class Integrity(Wire):
+class Integrity(Wire, kw_only=True):
     """How much of the source could be read. All zero and false for a clean one.
 
     Attributes:
@@ -225,7 +219,7 @@ class Integrity(Wire):
         return not (self.dropped or self.truncated or self.invalid_bytes or self.unreadable)
 
 
-class Session(Wire):
+class Session(Wire, kw_only=True):
     """What is known of a session without its events.
 
     Attributes:
@@ -234,23 +228,30 @@ class Session(Wire):
         path: the transcript (for several segments, the newest).
         cwd: working directory, as recorded.
         title: the name a human or the agent gave it, else what the human typed first.
-        started, ended: earliest and latest instant of its events, as recorded.
-        started_time, ended_time: the same as UTC milliseconds.
+        started: earliest instant of its events, as recorded.
+        ended: latest instant of its events, as recorded.
+        started_time: ``started`` as UTC milliseconds.
+        ended_time: ``ended`` as UTC milliseconds.
         mtime: last change of the source, milliseconds since 1970.
         messages: user and assistant texts, copies left out.
         event_count: all events, copies and bookkeeping included.
         tools: calls by tool name, copies left out.
-        models: in order of first sight; ``model`` is the first.
+        model: the first of ``models``.
+        models: in order of first sight.
         usage: what this session itself spent, each response once: no children, nothing
             inherited. Absent when the format records none.
         model_usage: the same by model; the empty name holds responses without one.
         archived: put aside by the user, in the agent's own way.
+        imported: it lies in the import store; ``imported_from`` names the collection.
         imported_from: the collection it was imported into.
         programmatic: started by a program. Absent: the format does not say.
         origin: the launcher as recorded.
-        is_subagent, parent_id, parent_agent_id, agent_name, spawned_by_tool_use_id:
-            the session it belongs to, the subagent that spawned it when nested, its
-            name, and the call that did.
+        spawned_by: the plugin that launched it; filled in when shown.
+        is_subagent: it belongs to another session.
+        parent_id: the session it belongs to.
+        parent_agent_id: the subagent that spawned it, when nested.
+        agent_name: the subagent's name or type.
+        spawned_by_tool_use_id: the call that spawned it.
         fork_of: the session whose records it copies or continues.
         inherited_events: texts, thoughts and calls that are copies from ``fork_of``.
         branches: abandoned branches.
@@ -258,7 +259,8 @@ class Session(Wire):
         ending: how the last turn failed; absent when it ended well.
         integrity: absent when the source is clean.
         source_gone: the agent deleted the file.
-        git_branch, version: as recorded.
+        git_branch: as recorded first.
+        version: of the agent, as recorded first.
         bytes: size of the source.
     """
 

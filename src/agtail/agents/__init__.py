@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from agtail.agents.base import Adapter
 from agtail.errors import UnknownAgentError
+
+if TYPE_CHECKING:
+    from agtail.agents.base import Adapter
 
 _ADAPTERS = {
     "claude-code": "agtail.agents.claude_code.adapter:ClaudeCode",

@@ -121,9 +121,10 @@ TITLE_GENERATED = 3
 """A name that the agent made up; the last one wins."""
 TITLE_SUMMARY = 2
 """A summary line that belongs to this session; the last one wins."""
+TITLE_PROMPT = 1
+"""What a human typed; the first one wins. Without any, assemble.py takes the first user text."""
 TITLE_FALLBACK = 0
 """Better than nothing: a slash command, or the last prompt. The first one wins."""
-# Between the last two: what the human typed first, which assemble.py finds itself.
 
 
 class Title(msgspec.Struct):

@@ -173,8 +173,8 @@ def _print_raw(screen: Screen, choice: Choice) -> None:
     from agtail.records import read_slice  # noqa: PLC0415 - start-up time
 
     if choice.whole:
-        paths = {_file(choice, event.src) for event in choice.events() if event.src}
-        for path in sorted(paths, key=lambda path: (path == choice.session.path, path)):
+        sources = (event.src for event in choice.events() if event.src and event.src.line)
+        for path in dict.fromkeys(_file(choice, source) for source in sources):
             _copy(screen, path)
         return
     printed: tuple[str, int] | None = None

@@ -6,6 +6,7 @@ bare into files and pipes, neutralised, coloured and cut to size on a terminal.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shutil
@@ -56,6 +57,7 @@ class Screen:
         self.color = (self.terminal and not env.get("NO_COLOR")) if color is None else color
         # Forced colours mean that a terminal reads the pipe in the end.
         self._harmless = self.terminal or self.color
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.width = shutil.get_terminal_size().columns if self.terminal else None
 
     def line(self, spans: Iterable[Span], *, fit: bool = False) -> None:
@@ -86,9 +88,9 @@ class Screen:
             self.raw(data + end.encode())
 
     def raw(self, data: bytes) -> None:
-        """Print bytes unchanged; on a terminal as neutralised text."""
+        """Print bytes unchanged; on a terminal as neutralised text, which pieces may split."""
         if self._harmless:
-            self._stream.write(neutralise(data.decode("utf-8", "replace")))
+            self._stream.write(neutralise(self._decoder.decode(data)))
             return
         self._stream.flush()
         self._stream.buffer.write(data)

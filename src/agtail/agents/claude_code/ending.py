@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from agtail.agents.base import Ended
 from agtail.agents.claude_code import text as texts
@@ -61,23 +60,28 @@ class Ending:
         elif said.startswith(texts.INTERRUPTION):
             self.pending.clear()
             self._set("interrupted")
-        elif data.get("isMeta") is not True and not texts.is_injected(said) and said.strip():
+        elif texts.speaker(data, said) == "human" and said.strip():
             self.pending.clear()
             self._set("interrupted", certain=False)
 
     def _answered(self, data: Json, message: Json) -> None:
         content = message.get("content")
         if data.get("isApiErrorMessage") is True:
+            if message.get("stop_reason") == "refusal":
+                self._set(None)
+                return
             said = texts.joined(content)
             limit = data.get("error") == "max_output_tokens" or "output token maximum" in said
             self._set("limit" if limit else "error")
             return
         if str(message.get("model", "")).startswith("<"):
             return
-        if message.get("stop_reason") == "max_tokens":
+        reason = message.get("stop_reason")
+        if reason == "max_tokens":
             self._set("limit")
         else:
-            self._set(None)
+            # A call is still to come, or to be answered: whatever follows changes this again.
+            self._set("interrupted" if reason == "tool_use" else None, certain=False)
         for block in content if isinstance(content, list) else []:
             if isinstance(block, dict) and block.get("type") == "tool_use":
                 self.pending.add(str(block.get("id")))
@@ -85,8 +89,3 @@ class Ending:
     def _maybe_alive(self) -> bool:
         instant = parse_instant(self.latest)
         return instant is not None and time.time() * 1000 - instant < MAYBE_ALIVE
-
-
-def as_text(value: Any) -> str:
-    """Return a value when it is text, else nothing."""
-    return value if isinstance(value, str) else ""

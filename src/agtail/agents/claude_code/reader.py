@@ -27,12 +27,13 @@ from agtail.agents.claude_code.hooks import stop_summary
 from agtail.agents.claude_code.metadata import Metadata
 from agtail.agents.claude_code.results import tool_result
 from agtail.agents.claude_code.tree import Ids, Tree
-from agtail.instants import parse_instant
 from agtail.model import Blob, Event, Source, Usage
 from agtail.records import Json, Record
 
 _PROGRAMMATIC_ENTRY = "sdk"
 _NO_ENTRYPOINT_BEFORE = "1."
+_CHAIN = frozenset({"user", "assistant", "system", "attachment", "progress"})
+"""Types whose records carry the session's facts; some of the others name other versions."""
 
 
 class Reader:
@@ -127,14 +128,14 @@ class Reader:
         if facts.cwd is None and (cwd := _string(data.get("cwd"))):
             facts.cwd = cwd
             yield Meta(cwd=cwd)
-        if facts.version is None and (version := _string(data.get("version"))):
-            if kind in ("user", "assistant", "system", "attachment", "progress"):
-                facts.version = version
-                yield Meta(
-                    version=version,
-                    git_branch=_string(data.get("gitBranch")),
-                    parent_id=_string(data.get("sessionId")) if self.subagent else None,
-                )
+        version = _string(data.get("version"))
+        if version and facts.version is None and kind in _CHAIN:
+            facts.version = version
+            yield Meta(
+                version=version,
+                git_branch=_string(data.get("gitBranch")),
+                parent_id=_string(data.get("sessionId")) if self.subagent else None,
+            )
         forked = data.get("forkedFrom")
         if isinstance(forked, dict) and (origin := _string(forked.get("sessionId"))):
             yield Meta(fork_of=origin)
@@ -180,7 +181,7 @@ class Reader:
         if uuid is None:
             return
         content = _message(data).get("content")
-        prompt = kind == "user" and _speaker(data, texts.joined(content)) == "human"
+        prompt = kind == "user" and texts.speaker(data, texts.joined(content)) == "human"
         has_result = isinstance(content, list) and any(
             isinstance(block, dict) and block.get("type") == "tool_result" for block in content
         )
@@ -232,9 +233,9 @@ class Reader:
             kind = block.get("type") if isinstance(block, dict) else None
             if isinstance(block, str) or kind == "text":
                 said.append(texts.block_text(block))
-            elif kind in ("image", "document"):
+            elif isinstance(block, dict) and kind in ("image", "document"):
                 images.extend(_blobs(block))
-            elif kind == "tool_result":
+            elif isinstance(block, dict) and kind == "tool_result":
                 yield tool_result(block, data, self.folder)
             elif block is not None:
                 yield _odd_block(block, kind, "user")
@@ -248,7 +249,7 @@ class Reader:
 
     def _said(self, data: Json, said: str, images: list[Blob]) -> Iterator[Item]:
         self.metadata.sent(said)
-        speaker = _speaker(data, said)
+        speaker = texts.speaker(data, said)
         if speaker == "summary":
             compact, self.boundary = not self.boundary, False
             yield Event(kind="summary", role="system", text=said, compact=compact)
@@ -330,18 +331,6 @@ class Reader:
                 raw=data,
                 bookkeeping=not content,
             )
-
-
-def _speaker(data: Json, said: str) -> str:
-    """Tell who is behind a user record: ``human``, ``summary`` or ``system``."""
-    if data.get("isCompactSummary") is True:
-        return "summary"
-    if data.get("isMeta") is True or data.get("promptSource") == "system":
-        return "system"
-    origin = data.get("origin")
-    if isinstance(origin, dict) and origin.get("kind") not in (None, "human"):
-        return "system"
-    return "system" if texts.is_injected(said) else "human"
 
 
 def _blobs(block: Json) -> list[Blob]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from agtail.records import Json
+
 SYSTEM_OPENINGS = (
     "<local-command-caveat>",
     "<local-command-stdout>",
@@ -33,6 +35,18 @@ _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTA
 _COMMAND = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
 _TAG_LINE = re.compile(r"</?[a-z][\w-]*(?:\s[^<>]*)?>")
+
+
+def speaker(record: Json, said: str) -> str:
+    """Tell who is behind a user record: ``human``, ``summary`` or ``system``."""
+    if record.get("isCompactSummary") is True:
+        return "summary"
+    if record.get("isMeta") is True or record.get("promptSource") == "system":
+        return "system"
+    origin = record.get("origin")
+    if isinstance(origin, dict) and origin.get("kind") not in (None, "human"):
+        return "system"
+    return "system" if is_injected(said) else "human"
 
 
 def is_injected(text: str) -> bool:

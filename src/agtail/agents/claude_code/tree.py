@@ -67,11 +67,8 @@ def by_age(paths: Iterable[str]) -> list[str]:
     A copy says so itself (``forkedFrom``), or its shared records carry later times (1.0.x), or
     it lacks the bookkeeping lines that the original wrote between them (2.x).
     """
-    traces = {path: _Trace(path) for path in paths}
-    ordered = sorted(
-        traces, key=functools.cmp_to_key(lambda a, b: _older(traces[a], traces[b])),
-    )
-    return ordered
+    age = functools.cmp_to_key(_older)
+    return [trace.path for trace in sorted(map(_Trace, paths), key=age)]
 
 
 class _Trace:

@@ -1,0 +1,317 @@
+"""Claude Code: where its transcripts lie, which files are sessions, how to go back to one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agtail.agents.base import (
+    TITLE_GENERATED,
+    TITLE_NAMED,
+    Item,
+    Location,
+    Meta,
+    Surroundings,
+    Title,
+    Unit,
+)
+from agtail.agents.claude_code.reader import Reader
+from agtail.agents.claude_code.spawner import spawner
+from agtail.agents.claude_code.tree import Head, by_age, ids_of, read_head
+from agtail.errors import SourceError
+from agtail.instants import parse_instant
+from agtail.model import Integrity
+from agtail.records import Found, Report, last_timestamp, read_json, read_jsonl, walk
+
+ELIDED = {
+    "api-request:**": "request log: repeats prompts, calls and results of the same file",
+    "api-request-blob:**": "the message as sent: repeats prompts, calls and results",
+    "api-request-shape:**": "the vendor's system prompt and tool descriptions",
+    "last-prompt:**": "a copy of the last prompt",
+    "queue-operation:content": "a copy of a prompt that arrives as a record of its own",
+    "progress/agent_progress:**": "a copy of the subagent's own transcript",
+    "*.signature": "opaque proof of a thought",
+    "user:promptId": "ties the records of one prompt together",
+    "user:message.content.*.source.data": "base64 of an image: media type, size, sha256 are kept",
+    "**.base64": "base64 of an image: media type, size, sha256 are kept",
+    "**.uuid": "tree link: branches are marked, the record itself is printed by show --raw",
+    "**.parentUuid": "tree link",
+    "**.requestId": "request id of the vendor",
+}
+"""Fields whose strings are not kept as text, with the reason."""
+
+_NOT_SESSIONS = frozenset({"journal.jsonl", "resume-head.jsonl", "history.jsonl"})
+_NOT_SESSION_FOLDERS = frozenset({"memory", "tool-results", "file-history"})
+_LABELS = ("custom-title.json", "archived.json")
+
+
+class ClaudeCode:
+    """Adapter of Claude Code, ``docs/agents/claude-code.md``."""
+
+    agent = "claude-code"
+    name = "claude"
+    locations = (
+        Location(
+            pattern="$CLAUDE_CONFIG_DIR/projects",
+            holds="sessions",
+            format="jsonl",
+            note="instead of ~/.claude when the variable is set",
+        ),
+        Location(
+            pattern="~/.claude/projects",
+            holds="sessions",
+            format="jsonl",
+            note="a folder a project: every character of its path outside A-Z a-z 0-9 becomes -",
+        ),
+        Location(pattern="~/.config/claude/projects", holds="sessions", format="jsonl"),
+        Location(pattern="~/.claude/history.jsonl", holds="history", format="jsonl"),
+    )
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._surroundings = surroundings
+        self._desktop: dict[str, dict[str, Any]] | None = None
+
+    def roots(self) -> list[Path]:
+        """Folders of projects: the one asked for, or the default ones."""
+        here = self._surroundings
+        if here.root is not None:
+            return [here.root]
+        configured = here.env.get("CLAUDE_CONFIG_DIR")
+        shared = here.env.get("XDG_CONFIG_HOME")
+        return [
+            (Path(configured).expanduser() if configured else here.home / ".claude") / "projects",
+            (Path(shared) if shared else here.home / ".config") / "claude" / "projects",
+        ]
+
+    def units(self, report: Report) -> Iterator[Unit]:
+        """Find sessions, subagents included; files that share a beginning know each other."""
+        places: list[tuple[Path, str | None]] = [(root, None) for root in self.roots()]
+        places.extend((path, name) for name, path in self._surroundings.imported.items())
+        seen: set[str] = set()
+        for root, collection in places:
+            found = {
+                file.path: file
+                for file in walk(root, _wanted, report)
+                if os.path.realpath(file.path) not in seen
+            }
+            seen.update(map(os.path.realpath, found))
+            heads = {path: read_head(path) for path in found if _is_transcript(path)}
+            owners = _owners(heads)
+            for path, head in heads.items():
+                yield self._unit(found, path, head, owners.get(path, ()), collection)
+
+    def read(self, unit: Unit, health: Integrity) -> Iterator[Item]:
+        """Map the records of one transcript."""
+        folder = _session_folder(unit.path)
+        subagent = _is_subagent(unit.path)
+        warm_up = False
+        if subagent:
+            yield from self._subagent_facts(unit, health)
+            warm_up = _is_warm_up(unit)
+        else:
+            yield from self._labels(unit, health)
+        reader = Reader(
+            unit.id,
+            folder,
+            subagent=subagent,
+            owned=ids_of(unit.owners) if unit.owners else None,
+            fork_of=_stem(unit.owners[-1]) if unit.owners else None,
+            warm_up=warm_up,
+        )
+        yield from reader.items(read_jsonl(unit.path, health))
+
+    def describe_tool(self, tool: str, tool_input: object) -> str | None:
+        """Leave it to the shared rule, which knows this agent's tools."""
+        del tool, tool_input
+        return None
+
+    def resume(self, session_id: str) -> list[str] | None:
+        """Resume a session from its own folder; subagents cannot be resumed."""
+        return ["claude", "--resume", session_id]
+
+    def transfer_files(self) -> Iterable[str]:
+        """Transcripts and the small files beside them."""
+        for root in self.roots():
+            for file in walk(root, _wanted, lambda _error: None):
+                yield file.path
+
+    def _unit(
+        self,
+        found: dict[str, Found],
+        path: str,
+        head: Head,
+        owners: tuple[str, ...],
+        collection: str | None,
+    ) -> Unit:
+        file = found[path]
+        beside = [f"{path.removesuffix('.jsonl')}.meta.json"] if _is_subagent(path) else []
+        beside.extend(os.path.join(_session_folder(path), label) for label in _LABELS)
+        sidecars = tuple(each for each in beside if each in found)
+        latest = last_timestamp(path)
+        recorded = parse_instant(latest.decode()) if latest else None
+        return Unit(
+            agent=self.agent,
+            id=_stem(path),
+            path=path,
+            parts=(path,),
+            sidecars=sidecars,
+            owners=owners,
+            size=file.size,
+            mtime_ns=max(found[each].mtime_ns for each in (path, *sidecars)),
+            touched=file.mtime_ns // 1_000_000 if recorded is None else recorded,
+            parent_id=_parent_of(path, head),
+            imported_from=collection,
+        )
+
+    def _labels(self, unit: Unit, health: Integrity) -> Iterator[Item]:
+        """Titles and marks that do not stand in the transcript itself."""
+        desktop = self._register().get(unit.id, {})
+        if isinstance(desktop.get("title"), str):
+            yield Title(desktop["title"], TITLE_GENERATED)
+        archived = desktop.get("isArchived") is True
+        for path in unit.sidecars:
+            label = _small_json(path, health)
+            if path.endswith("custom-title.json") and isinstance(label.get("customTitle"), str):
+                yield Title(label["customTitle"], TITLE_NAMED)
+            archived = archived or label.get("archived") is True
+        if archived:
+            yield Meta(archived=True)
+
+    def _register(self) -> dict[str, dict[str, Any]]:
+        """Read the desktop app's register: titles and archive marks by session id."""
+        if self._desktop is None:
+            here = self._surroundings
+            roaming = here.env.get("APPDATA")
+            folders = [here.home / "Library" / "Application Support"]
+            if roaming:
+                folders.append(Path(roaming))
+            self._desktop = {}
+            for folder in folders if here.root is None else ():
+                place = folder / "Claude" / "claude-code-sessions"
+                for file in walk(place, _is_register, lambda _error: None):
+                    entry = _small_json(file.path, Integrity())
+                    self._desktop[str(entry.get("cliSessionId"))] = entry
+        return self._desktop
+
+    def _subagent_facts(self, unit: Unit, health: Integrity) -> Iterator[Item]:
+        meta = next((path for path in unit.sidecars if path.endswith(".meta.json")), None)
+        if meta is not None:
+            facts = _small_json(meta, health)
+            yield Meta(
+                agent_name=_string(facts.get("agentType")),
+                spawned_by_tool_use_id=_string(facts.get("toolUseId")),
+                parent_agent_id=_string(facts.get("parentAgentId")),
+            )
+            if description := _string(facts.get("description")):
+                yield Title(description, TITLE_GENERATED)
+            return
+        call = spawner(_parent_path(unit), unit.id)
+        if call is not None:
+            yield Meta(agent_name=call.agent_name, spawned_by_tool_use_id=call.tool_use_id)
+            if call.description:
+                yield Title(call.description, TITLE_GENERATED)
+
+
+class _Key(NamedTuple):
+    """What two files that share a beginning have in common."""
+
+    kind: str
+    value: bytes
+
+
+def _owners(heads: dict[str, Head]) -> dict[str, tuple[str, ...]]:
+    """For each file, the older ones whose records it may have copied, oldest first."""
+    families: dict[_Key, list[str]] = {}
+    for path, head in heads.items():
+        if _is_subagent(path):
+            continue
+        if head.uuid:
+            families.setdefault(_Key("record", head.uuid), []).append(path)
+        if head.message:
+            families.setdefault(_Key("message", head.message), []).append(path)
+    owners: dict[str, tuple[str, ...]] = {}
+    for paths in {tuple(paths) for paths in families.values() if len(paths) > 1}:
+        ordered = by_age(paths)
+        for index, path in enumerate(ordered):
+            if index and len(owners.get(path, ())) < index:
+                owners[path] = tuple(ordered[:index])
+    return owners
+
+
+def _wanted(relative: str) -> bool:
+    folder, _, name = relative.rpartition("/")
+    if name.endswith(".meta.json") or name in _LABELS:
+        return True
+    return (
+        name.endswith((".jsonl", ".jsonl.zst"))
+        and name not in _NOT_SESSIONS
+        and not _NOT_SESSION_FOLDERS.intersection(folder.split("/"))
+    )
+
+
+def _is_register(relative: str) -> bool:
+    name = relative.rpartition("/")[2]
+    return name.startswith("local_") and name.endswith(".json")
+
+
+def _is_transcript(path: str) -> bool:
+    return path.endswith((".jsonl", ".jsonl.zst"))
+
+
+def _is_subagent(path: str) -> bool:
+    return f"{os.sep}subagents{os.sep}" in path or os.path.basename(path).startswith("agent-")
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path).removesuffix(".zst").removesuffix(".jsonl")
+    return name.removeprefix("agent-") or name
+
+
+def _session_folder(path: str) -> str:
+    """Return the folder of the session that a transcript (or its subagent) belongs to."""
+    before, found, _ = path.partition(f"{os.sep}subagents{os.sep}")
+    return before if found else path.removesuffix(".zst").removesuffix(".jsonl")
+
+
+def _parent_of(path: str, head: Head) -> str | None:
+    """Return the session a subagent belongs to: by its folder, or (2.0.x) by its records."""
+    if not _is_subagent(path):
+        return None
+    folder = _session_folder(path)
+    return os.path.basename(folder) if f"{os.sep}subagents{os.sep}" in path else head.session_id
+
+
+def _parent_path(unit: Unit) -> str:
+    """Return where the parent's transcript should lie."""
+    folder = _session_folder(unit.path)
+    if f"{os.sep}subagents{os.sep}" not in unit.path:
+        folder = os.path.join(os.path.dirname(unit.path), unit.parent_id or "")
+    return f"{folder}.jsonl"
+
+
+def _is_warm_up(unit: Unit) -> bool:
+    """Whether a file of 2.0.x is the program's own warm-up: one answer that nobody asked for."""
+    if f"{os.sep}subagents{os.sep}" in unit.path:
+        return False
+    answers = 0
+    for record in read_jsonl(unit.path, Integrity()):
+        answers += record.data.get("type") == "assistant"
+        if record.data.get("type") == "user" or answers > 1:
+            return False
+    return spawner(_parent_path(unit), unit.id) is None
+
+
+def _small_json(path: str, health: Integrity) -> dict[str, Any]:
+    """Read a sidecar; a missing or damaged one says nothing and costs nothing."""
+    del health
+    try:
+        value = read_json(path, Integrity())
+    except SourceError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,177 @@
+"""``agtail grep``: search all sessions of all agents, hits printed as they are found."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from agtail.cli import options
+from agtail.cli.options import Settings
+from agtail.cli.terminal import DIM, Screen, Span
+from agtail.errors import UsageError
+
+if TYPE_CHECKING:
+    from agtail.cli.wording import Wording
+    from agtail.history import History
+    from agtail.search.query import Query
+
+FOUND = 0
+NOT_FOUND = 1
+
+
+@click.command("grep")
+@click.argument("pattern")
+@options.agents_option
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="GLOB",
+    help="Only calls of this tool; * stands for anything. Repeatable.",
+)
+@options.kinds_option
+@options.model_option
+@click.option(
+    "--cwd",
+    "cwds",
+    multiple=True,
+    metavar="TEXT",
+    help="Only sessions whose folder contains this text, in upper or lower case. Repeatable.",
+)
+@options.source_option
+@options.time_options
+@click.option("--regex", is_flag=True, help="The pattern is a regular expression (RE2 syntax).")
+@click.option(
+    "-i",
+    "--ignore-case",
+    "case",
+    flag_value="ignore",
+    default=True,
+    help="Upper and lower case are the same (default).",
+)
+@click.option(
+    "-s", "--case-sensitive", "case", flag_value="match", help="Upper and lower case differ."
+)
+@click.option(
+    "-S",
+    "--smart-case",
+    "case",
+    flag_value="smart",
+    help="Case counts only when the pattern has an upper-case letter.",
+)
+@click.option("-A", "--after", type=click.IntRange(min=0), metavar="N", help="N events after each.")
+@click.option(
+    "-B", "--before", type=click.IntRange(min=0), metavar="N", help="N events before each."
+)
+@click.option(
+    "-C",
+    "--context",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="N events before and after each hit.",
+)
+@click.option("-l", "--sessions", "sessions_only", is_flag=True, help="Only name the sessions.")
+@click.option("-c", "--count", is_flag=True, help="Only count the hits of each session.")
+@click.option("--inherited", is_flag=True, help="Find copies in resumed and forked sessions, too.")
+@options.limit_option("Stop after N hits (with -l and -c: sessions); 0 for all.")
+@options.json_option("One hit (with -l and -c: session) per line, as JSON.")
+@options.global_options
+def command(
+    settings: Settings,
+    *,
+    pattern: str,
+    agents: list[str],
+    tools: tuple[str, ...],
+    kinds: list[str],
+    models: tuple[str, ...],
+    cwds: tuple[str, ...],
+    source: str | None,
+    since: str | None,
+    until: str | None,
+    utc: bool,
+    regex: bool,
+    case: str,
+    after: int | None,
+    before: int | None,
+    context: int,
+    sessions_only: bool,
+    count: bool,
+    inherited: bool,
+    limit: int,
+    as_json: bool,
+) -> int:
+    """Search what was said, thought, called and answered, newest session first.
+
+    PATTERN is plain text unless --regex is given; an empty one finds every event. Write -- before
+    a pattern that begins with a dash. Each hit names its event: agtail show ID#NUMBER prints it.
+
+    Exit codes are those of grep: 0 when something was found, 1 when nothing was, 2 when the
+    question is wrong.
+    """
+    if sessions_only and count:
+        raise UsageError("choose one of -l and -c")
+    history = settings.history(agents)
+    query = settings.query(
+        pattern,
+        history,
+        agents,
+        regex=regex,
+        case=case,
+        tools=list(tools),
+        kinds=kinds,
+        models=list(models),
+        cwds=list(cwds),
+        source=source,
+        since=since,
+        until=until,
+        utc=utc,
+        inherited=inherited,
+        limit=limit,
+    )
+    screen = settings.screen()
+    wording = settings.wording(history, utc=utc)
+    if sessions_only:
+        found = _name_sessions(screen, wording, history, query, as_json=as_json)
+    elif count:
+        found = _count(screen, wording, history, query, as_json=as_json)
+    else:
+        around = (context if before is None else before, context if after is None else after)
+        found = _hits(screen, wording, history, query, around, as_json=as_json)
+    if not found and not as_json:
+        sys.stderr.write("no matches\n")
+    return FOUND if found else NOT_FOUND
+
+
+def _hits(
+    screen: Screen,
+    wording: Wording,
+    history: History,
+    query: Query,
+    around: tuple[int, int],
+    *,
+    as_json: bool,
+) -> bool:
+    from agtail.cli.hits import hit_lines  # noqa: PLC0415 - start-up time
+    from agtail.model import encode  # noqa: PLC0415 - start-up time
+    from agtail.search.scan import scan  # noqa: PLC0415 - start-up time
+
+    before, after = around
+    found = False
+
+    def noted() -> Iterator[Hit]:
+        nonlocal found
+        for hit in scan(query, history.wanted(query), before=before, after=after):
+            found = True
+            yield hit
+
+    if as_json:
+        for hit in noted():
+            screen.json(encode(hit))
+    else:
+        for line in hit_lines(noted(), wording, screen.width, context=bool(before or after)):
+            screen.line(line, fit=True)
+    return found
