@@ -38,23 +38,28 @@ Describe = Callable[[str, object], str | None]
 
 
 class EventLog(Sequence[Event]):
-    """The events of one session: a sequence that keeps at most ``budget`` bytes in memory.
+    """The events of one session: a sequence that keeps about ``budget`` bytes in memory.
 
-    Beyond the budget all but the latest events are written to an unnamed temporary file and
-    come back when asked for; an update of such an event is appended.
+    Beyond the budget the older events are written to an unnamed temporary file and come back
+    when asked for; an update of such an event is appended.
     """
 
-    HOT = 512
-    """Events that stay in memory even past the budget: most updates hit one of the latest."""
+    KEPT = 16
+    """Events that stay in memory whatever they weigh: the latest are still being filled in."""
 
     def __init__(self, budget: int = 48 * 1024 * 1024) -> None:
         self._budget = budget
         self._held = 0
-        self._live: dict[int, Event] = {}
+        self._live: dict[int, Event] = {}  # in the order of their numbers
+        self._weights: dict[int, int] = {}  # of the live ones
         self._places = array("q")  # offset and length of each event in the file; -1: in memory
         self._file: IO[bytes] | None = None
         self._end = 0
         self._decoder = msgspec.msgpack.Decoder(Event)
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
     def __len__(self) -> int:
         return len(self._places) // 2
@@ -66,16 +71,9 @@ class EventLog(Sequence[Event]):
     def __getitem__(self, index: int | slice) -> Event | list[Event]:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
+        index = range(len(self))[index]
         event = self._live.get(index)
-        if event is None:
-            offset, length = self._places[2 * index], self._places[2 * index + 1]
-            if self._file is None or offset < 0:
-                raise IndexError(index)
-            self._file.seek(offset)
-            event = self._decoder.decode(self._file.read(length))
-        return event
+        return self._read(index) if event is None else event
 
     def __iter__(self) -> Iterator[Event]:
         for index in range(len(self)):
@@ -86,20 +84,36 @@ class EventLog(Sequence[Event]):
         seq = event.seq = len(self)
         self._places.extend((-1, 0))
         self._live[seq] = event
-        self._held += _weight(event)
-        if self._held > self._budget and len(self._live) > self.HOT:
-            self._spill(keep=self.HOT)
+        self._weigh(event)
         return seq
 
     def update(self, event: Event) -> None:
-        """Store a changed event again; needed after changing one that was read back."""
-        if event.seq not in self._live:
+        """Store a changed event again; needed after every change of one that was read back."""
+        if event.seq in self._live:
+            self._weigh(event)
+        else:
             self._write(event)
 
-    def _spill(self, keep: int) -> None:
-        for seq in sorted(self._live)[:-keep]:
+    def _weigh(self, event: Event) -> None:
+        """Account for a new or changed event, and make room when there are too many."""
+        weight = _weight(event)
+        self._held += weight - self._weights.get(event.seq, 0)
+        self._weights[event.seq] = weight
+        if self._held > self._budget:
+            self._spill()
+
+    def _spill(self) -> None:
+        """Write old events out until half of the budget is free again."""
+        for seq in list(self._live)[: -self.KEPT]:
+            if self._held <= self._budget // 2:
+                return
             self._write(self._live.pop(seq))
-        self._held = sum(map(_weight, self._live.values()))
+            self._held -= self._weights.pop(seq)
+
+    def _read(self, seq: int) -> Event:
+        assert self._file is not None
+        self._file.seek(self._places[2 * seq])
+        return self._decoder.decode(self._file.read(self._places[2 * seq + 1]))
 
     def _write(self, event: Event) -> None:
         if self._file is None:
@@ -114,11 +128,13 @@ class EventLog(Sequence[Event]):
 
 def _weight(event: Event) -> int:
     """Estimate the bytes an event holds; exact enough to keep the budget."""
-    size = event.src.length if event.src is not None else None
-    text = len(event.text) if event.text else 0
+    length = event.src.length if event.src is not None else None
+    weight = 800 + max(2 * (length or 0), event.text.__sizeof__())
     if event.result is not None:
-        text += len(event.result.text)
-    return 800 + max(size or 0, text)
+        weight += event.result.text.__sizeof__()
+        if event.result.detail is not None:
+            weight += 3 * len(msgspec.msgpack.encode(event.result.detail))
+    return weight
 
 
 class Transcript(msgspec.Struct, frozen=True):
@@ -267,6 +283,7 @@ class _Builder:
             text=item.text,
             is_error=item.is_error,
             detail=leftovers(item.detail, None, item.text) or None,
+            before=item.before,
             ts=item.ts,
         )
         self._clock(parse_instant(item.ts), item.ts)

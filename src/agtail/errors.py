@@ -53,6 +53,13 @@ class DateError(UsageError):
         )
 
 
+class CountError(UsageError):
+    """A number of things that is none."""
+
+    def __init__(self, what: str, value: object) -> None:
+        super().__init__(f"{what} must be a whole number from 0 on: {value}")
+
+
 class PatternError(UsageError):
     """A regular expression that RE2 refuses."""
 

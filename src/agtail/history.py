@@ -135,11 +135,15 @@ class History:
                     yield transcript
 
     def sessions(self, query: Query | None = None) -> list[Session]:
-        """Return all sessions that pass the query's session filters, newest end first."""
+        """Return the sessions that pass the query's filters and were active in its time.
+
+        Newest end first. Patterns and filters on events do not count here.
+        """
         found = [
             transcript.session
             for transcript in self.transcripts()
-            if query is None or query.wants_session(transcript.session)
+            if query is None
+            or (query.wants_session(transcript.session) and query.overlaps(transcript.session))
         ]
         found.sort(key=lambda session: (-session.order, session.agent, session.id, session.path))
         return found
@@ -165,7 +169,7 @@ class History:
         for transcript in self.transcripts(self._candidates(agent, wanted, path)):
             session = transcript.session
             here = path is not None and os.path.realpath(session.path) == path
-            if here or session.id == wanted:
+            if here or wanted in (session.id, _stem(session.path)):
                 exact.append(transcript)
             elif session.id.startswith(wanted):
                 prefixed.append(transcript)
@@ -206,11 +210,15 @@ class History:
         if path is not None:
             return [unit for unit in units if path in map(os.path.realpath, _files(unit))]
         stem = wanted.partition("#")[0]
-        named = [unit for unit in units if unit.id.startswith(stem)]
+        named = [unit for unit in units if unit.id.startswith(stem) or _stem(unit.path) == stem]
         return named or units
 
     def _report(self, error: SourceError) -> None:
         self._warn(str(error))
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path).partition(".jsonl")[0]
 
 
 def _files(unit: Unit) -> tuple[str, ...]:

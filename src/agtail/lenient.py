@@ -75,7 +75,7 @@ def _decode_leniently(raw: bytes, health: Integrity) -> Any:
     deep = raw.count(b"[") + raw.count(b"{") > MAX_DEPTH
     try:
         value = _lenient_decoder().decode(_flatten(text) if deep else text)
-    except ValueError:
+    except (ValueError, RecursionError):  # brackets without end stay deep
         return BROKEN
     if "\ufffd" in text:
         health.invalid_bytes += len(_ESCAPED_BYTE.findall(raw.decode("utf-8", "surrogateescape")))

@@ -127,12 +127,15 @@ class Result(Wire, kw_only=True):
         text: the answer as text, all parts joined by newline.
         detail: structured leftovers of the record that the text and the call do not hold
             already (a patch with its context, an exit code), binary data cut out.
+        before: the whole file as it was before an edit, when the agent recorded it; kept and
+            shown, not searched, for it would match every edit of that file.
         ts: when the answer was recorded, as recorded.
     """
 
     text: str = ""
     is_error: bool | None = None
     detail: Any = None
+    before: str | None = None
     ts: str | None = None
 
 

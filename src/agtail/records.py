@@ -6,7 +6,6 @@ Nothing here writes beside a source, and one bad line, file or directory never s
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
 import stat
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import sqlite3
 
     import zstandard
-    from _typeshed import WriteableBuffer
 
 FRESH_SECONDS = 5.0
 """A file changed this recently may be in the middle of a write: a torn last line is pending."""
@@ -32,6 +30,8 @@ MAX_LINE = 256 * 1024 * 1024
 """A longer line is dropped and counted; no agent writes one, and memory has to be bounded."""
 
 _CHUNK = 1024 * 1024
+_FIRST_CHUNK = 32 * 1024
+"""Many files are only looked into, and many are small: begin small, then read in large steps."""
 _TAIL = 64 * 1024
 _PACKED_CHUNK = 4096  # zstd makes at most 128 KB of 4 bytes: this bounds what one step unpacks
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -182,10 +182,10 @@ def unpack(stream: IO[bytes]) -> IO[bytes]:
     stream.seek(0)
     if magic != _ZSTD_MAGIC:
         return stream
-    return cast("IO[bytes]", io.BufferedReader(_Unpacked(stream), _CHUNK))
+    return cast("IO[bytes]", _Unpacked(stream))
 
 
-class _Unpacked(io.RawIOBase):
+class _Unpacked:
     """The content of a zstd file of any number of frames, in bounded memory.
 
     The library's own stream reader takes a cut off frame for a complete one.
@@ -197,43 +197,45 @@ class _Unpacked(io.RawIOBase):
         self._rest = b""  # packed bytes behind the end of a frame
         self._content = memoryview(b"")
 
-    def readable(self) -> bool:
-        """Say yes to the buffer around this."""
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Fill the buffer with the next content; 0 at the end.
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, fewer only in front of the end or of damage.
 
         Raises:
-            OSError: the compressed data is damaged or cut off.
+            OSError: nothing more can be read, because of damage or a cut off end.
         """
-        while not self._content:
-            packed = self._rest or self._packed.read(_PACKED_CHUNK)
-            self._rest = b""
-            if not packed:
-                if self._frame is None:
-                    return 0
-                raise OSError(None, "compressed data is cut off")
-            self._content = memoryview(self._unpack(packed))
-        target = memoryview(buffer).cast("B")
-        count = min(len(target), len(self._content))
-        target[:count] = self._content[:count]
-        self._content = self._content[count:]
-        return count
+        parts, missing = list[memoryview](), size
+        while missing:
+            if not self._content:
+                try:
+                    self._advance()
+                except OSError:
+                    if not parts:
+                        raise
+                if not self._content:
+                    break
+            parts.append(self._content[:missing])
+            self._content = self._content[missing:]
+            missing -= len(parts[-1])
+        return b"".join(parts)
 
-    def _unpack(self, packed: bytes) -> bytes:
+    def _advance(self) -> None:
+        """Unpack a few more bytes; leave no content at the end."""
         import zstandard  # noqa: PLC0415 - heavy, and only packed files need it
 
-        if self._frame is None:
-            self._frame = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            content = self._frame.decompress(packed)
-        except zstandard.ZstdError as error:
-            raise OSError(None, "compressed data is damaged") from error
-        if self._frame.eof:
-            self._rest = self._frame.unused_data
-            self._frame = None
-        return content
+        while not self._content and (packed := self._rest or self._packed.read(_PACKED_CHUNK)):
+            if self._frame is None:
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+            try:
+                self._content = memoryview(self._frame.decompress(packed))
+            except zstandard.ZstdError as error:
+                self._rest = packed  # so that the next attempt fails as well
+                raise OSError(None, "compressed data is damaged") from error
+            self._rest = b""
+            if self._frame.eof:
+                self._rest = self._frame.unused_data
+                self._frame = None
+        if not self._content and self._frame is not None:
+            raise OSError(None, "compressed data is cut off")
 
 
 def reason_of(error: OSError) -> str:
@@ -342,10 +344,10 @@ def _lines(stream: IO[bytes], path: str, health: Integrity) -> Iterator[tuple[in
     When reading breaks off, what came before is good and ``health`` says truncated; when
     nothing came, :class:`SourceError` is raised.
     """
-    offset, parts, held = 0, list[bytes](), 0
+    offset, parts, held, size = 0, list[bytes](), 0, _FIRST_CHUNK
     while True:
         try:
-            chunk = stream.read(_CHUNK)
+            chunk = stream.read(size)
         except OSError as error:
             if not offset and not parts:
                 raise SourceError(path, reason_of(error)) from error
@@ -353,6 +355,7 @@ def _lines(stream: IO[bytes], path: str, health: Integrity) -> Iterator[tuple[in
             break
         if not chunk:
             break
+        size = _CHUNK
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
             line = chunk[start:end]

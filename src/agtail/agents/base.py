@@ -91,6 +91,7 @@ class ToolResult(msgspec.Struct, kw_only=True):
     text: str = ""
     is_error: bool | None = None
     detail: Any = None
+    before: str | None = None
     ts: str | None = None
     src: Source | None = None
     images: list[Blob] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 
-@click.command("completion")
+@click.command("completion", short_help="Print the completion script of a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> int:
-    """Print the completion script of a shell.
+    r"""Print the completion script of a shell.
 
     \b
     bash:  eval "$(agtail completion bash)"                          in ~/.bashrc

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from agtail.cli import options
 from agtail.cli.options import Settings
-from agtail.cli.terminal import DIM, Screen, Span
+from agtail.cli.terminal import AMBER, DIM, Screen, Span
 from agtail.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ FOUND = 0
 NOT_FOUND = 1
 
 
-@click.command("grep")
+@click.command("grep", short_help="Search all sessions.")
 @click.argument("pattern")
 @options.agents_option
 @click.option(
@@ -78,7 +77,9 @@ NOT_FOUND = 1
 @click.option("-c", "--count", is_flag=True, help="Only count the hits of each session.")
 @click.option("--inherited", is_flag=True, help="Find copies in resumed and forked sessions, too.")
 @options.limit_option("Stop after N hits (with -l and -c: sessions); 0 for all.")
-@options.json_option("One hit (with -l and -c: session) per line, as JSON.")
+@options.json_option(
+    "One hit per line, as JSON; with -l the first of each session, with -c its count."
+)
 @options.global_options
 def command(
     settings: Settings,
@@ -154,24 +155,59 @@ def _hits(
     around: tuple[int, int],
     *,
     as_json: bool,
-) -> bool:
-    from agtail.cli.hits import hit_lines  # noqa: PLC0415 - start-up time
+) -> int:
+    """Print hits as they are found; return how many there were."""
+    from agtail.cli.hits import HitLines  # noqa: PLC0415 - start-up time
     from agtail.model import encode  # noqa: PLC0415 - start-up time
     from agtail.search.scan import scan  # noqa: PLC0415 - start-up time
 
     before, after = around
-    found = False
-
-    def noted() -> Iterator[Hit]:
-        nonlocal found
-        for hit in scan(query, history.wanted(query), before=before, after=after):
-            found = True
-            yield hit
-
-    if as_json:
-        for hit in noted():
+    lines = HitLines(wording, screen.width, context=bool(before or after))
+    found = 0
+    for hit in scan(query, history.wanted(query), before=before, after=after):
+        found += 1
+        if as_json:
             screen.json(encode(hit))
-    else:
-        for line in hit_lines(noted(), wording, screen.width, context=bool(before or after)):
+            continue
+        for line in lines.lines(hit):
             screen.line(line, fit=True)
+    return found
+
+
+def _name_sessions(
+    screen: Screen, wording: Wording, history: History, query: Query, *, as_json: bool
+) -> int:
+    """Print the whole ids of the sessions that hold a hit, on a terminal with their titles."""
+    from agtail.model import encode  # noqa: PLC0415 - start-up time
+    from agtail.search.scan import sessions_with  # noqa: PLC0415 - start-up time
+
+    found = 0
+    for hit in sessions_with(query, history.wanted(query)):
+        found += 1
+        if as_json:
+            screen.json(encode(hit))
+            continue
+        line = [Span(wording.reference(hit.agent, hit.session_id, whole=True), AMBER)]
+        if screen.terminal and hit.title:
+            line.append(Span(f"  {hit.title}", DIM))
+        screen.line(line, fit=True)
+    return found
+
+
+def _count(
+    screen: Screen, wording: Wording, history: History, query: Query, *, as_json: bool
+) -> int:
+    """Print how many hits each session holds."""
+    from agtail.cli.hits import Count  # noqa: PLC0415 - start-up time
+    from agtail.model import encode  # noqa: PLC0415 - start-up time
+    from agtail.search.scan import counts  # noqa: PLC0415 - start-up time
+
+    found = 0
+    for session, count in counts(query, history.wanted(query)):
+        found += 1
+        if as_json:
+            screen.json(encode(Count.of(session, count)))
+            continue
+        reference = wording.reference(session.agent, session.id, whole=True)
+        screen.line([Span(reference, AMBER), Span(f"\t{count}")])
     return found

@@ -2,60 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from agtail.cli.terminal import AMBER, DIM, GRAY, MATCH, Line, Span, cells, cut, cut_left
 from agtail.cli.wording import Wording
-from agtail.model import Event
+from agtail.model import Event, Session, Wire
 from agtail.search.haystack import haystack
 from agtail.search.scan import Hit
 
-SNIPPET_MINIMUM = 24
+SNIPPET_MINIMUM = 20
 """Columns that a snippet gets at least: a long tool name is cut to make room."""
 CONTEXT_LENGTH = 180
+HIT = "> "
 SEPARATOR = "--"
 
 
-def hit_lines(
-    hits: Iterable[Hit], wording: Wording, width: int | None, *, context: bool
-) -> Iterator[Line]:
-    """Write hits as they come, one line each.
+class Count(Wire):
+    """How many events of a session match: one line of ``grep --count --json``.
 
-    With context, hits are marked ``>`` and the events around them are not; every event is
-    written once, and ``--`` stands where events are left out.
+    Attributes:
+        agent: id of the coding agent.
+        session_id: id of the session.
+        path: its transcript.
+        count: matching events.
     """
-    if not context:
-        for hit in hits:
-            yield _line(hit, wording, width)
-        return
-    last: Hit | None = None
-    written = -1
-    for hit in hits:
-        same = last is not None and (last.agent, last.path, last.session_id) == (
-            hit.agent,
-            hit.path,
-            hit.session_id,
-        )
-        if last is not None:
-            stop = hit.seq if same else None
-            for event in last.after:
-                if event.seq > written and (stop is None or event.seq < stop):
-                    yield _context(last, event, wording)
-                    written = event.seq
-        if not same:
-            written = -1
-        lead = [event for event in hit.before if event.seq > written]
-        first = lead[0].seq if lead else hit.seq
-        if last is not None and not (same and first == written + 1):
+
+    agent: str
+    session_id: str
+    path: str
+    count: int
+
+    @classmethod
+    def of(cls, session: Session, count: int) -> Count:
+        """Count for a session."""
+        return cls(agent=session.agent, session_id=session.id, path=session.path, count=count)
+
+
+class HitLines:
+    """Writes hits as they come, one line each.
+
+    With context, hits are marked ``>`` and the events around them are not, and ``--`` stands
+    where events are left out.
+
+    Args:
+        wording: names and times.
+        width: columns of the terminal; ``None`` to cut nothing.
+        context: whether hits come with the events around them.
+    """
+
+    def __init__(self, wording: Wording, width: int | None, *, context: bool) -> None:
+        self._wording = wording
+        self._width = width if width is None or not context else width - len(HIT)
+        self._context = context
+        self._end: tuple[str, str, str, int] | None = None
+
+    def lines(self, hit: Hit) -> Iterator[Line]:
+        """Write a hit and the events around it."""
+        line = _line(hit, self._wording, self._width)
+        if not self._context:
+            yield line
+            return
+        session = (hit.agent, hit.path, hit.session_id)
+        first = hit.before[0].seq if hit.before else hit.seq
+        if self._end is not None and self._end != (*session, first):
             yield [Span(SEPARATOR, DIM)]
-        for event in lead:
-            yield _context(hit, event, wording)
-        yield [Span("> ", MATCH), *_line(hit, wording, None if width is None else width - 2)]
-        written, last = hit.seq, hit
-    if last is not None:
-        for event in last.after:
-            if event.seq > written:
-                yield _context(last, event, wording)
+        for event in hit.before:
+            yield _around(hit, event, self._wording)
+        yield [Span(HIT, MATCH), *line]
+        for event in hit.after:
+            yield _around(hit, event, self._wording)
+        last = hit.after[-1].seq if hit.after else hit.seq
+        self._end = (*session, last + 1)
 
 
 def _line(hit: Hit, wording: Wording, width: int | None) -> Line:
@@ -68,8 +85,8 @@ def _line(hit: Hit, wording: Wording, width: int | None) -> Line:
     before, match, after = _parts(hit)
     if width is not None:
         used = sum(cells(span.text) for span in start) + 2
-        kind = cut(kind, max(len(hit.kind), width - used - SNIPPET_MINIMUM))
-        room = max(width - used - cells(kind), SNIPPET_MINIMUM)
+        kind = cut(kind, max(len(hit.kind) + 2, width - used - SNIPPET_MINIMUM))
+        room = max(width - used - cells(kind), SNIPPET_MINIMUM // 2)
         if cells(before) + min(cells(match), room // 2) >= room:
             before = cut_left(before, room // 4)
     return [
@@ -87,7 +104,7 @@ def _parts(hit: Hit) -> tuple[str, str, str]:
     return hit.snippet[:first], hit.snippet[first:last], hit.snippet[last:]
 
 
-def _context(hit: Hit, event: Event, wording: Wording) -> Line:
+def _around(hit: Hit, event: Event, wording: Wording) -> Line:
     """Write an event that only surrounds a hit."""
     start, kind = _start(
         wording.reference(hit.agent, hit.session_id, event.seq),
@@ -97,7 +114,7 @@ def _context(hit: Hit, event: Event, wording: Wording) -> Line:
     )
     text = " ".join(haystack(event)[: CONTEXT_LENGTH * 2].split())[:CONTEXT_LENGTH]
     return [
-        Span("  "),
+        Span(" " * len(HIT)),
         *[Span(span.text, DIM) for span in start],
         Span(f"{kind}  {text}", DIM),
     ]

@@ -20,7 +20,7 @@ CHILD_STEP = 4
 PATH_MINIMUM = 12
 
 
-@click.command("list")
+@click.command("list", short_help="List sessions, newest first.")
 @options.agents_option
 @options.project_option
 @options.model_option
@@ -149,7 +149,9 @@ def lines(row: Row, wording: Wording, width: int | None) -> Iterator[Line]:
     ]
     marked = "".join(f"{mark} " for mark in marks if mark)
     odd = caveats(session)
-    title = session.title or ("" if session.integrity and session.integrity.unreadable else NO_TITLE)
+    title = session.title or (
+        "" if session.integrity and session.integrity.unreadable else NO_TITLE
+    )
     if marked or title:
         yield [Span(margin), Span(marked, DIM), Span(title)]
     if odd:

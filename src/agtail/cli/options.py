@@ -111,7 +111,11 @@ def global_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def wrapped(
-        *args: Any, claude_dir: str | None, codex_dir: str | None, dirs: tuple[str, ...], **rest: Any
+        *args: Any,
+        claude_dir: str | None,
+        codex_dir: str | None,
+        dirs: tuple[str, ...],
+        **rest: Any,
     ) -> Any:
         named = {"claude-code": claude_dir, "codex": codex_dir}
         aliases = tuple(f"{agent}={path}" for agent, path in named.items() if path is not None)
@@ -183,7 +187,9 @@ def kinds_option(command: Command) -> Command:
 
 def time_options(command: Command) -> Command:
     """Add ``--since``, ``--until`` and ``--utc``."""
-    when = "2026-05-04 (the whole day), 2026-05-04T10:30, today, yesterday, or an age: 30m, 3h, 2d, 1w"
+    when = (
+        "2026-05-04 (the whole day), 2026-05-04T10:30, today, yesterday, or an age: 30m, 3h, 2d, 1w"
+    )
     return _with(
         [
             click.option("--since", metavar="WHEN", help=f"Not before this time: {when}."),

@@ -23,7 +23,7 @@ _EVENTS = re.compile(r"(.+)#(\d{1,9})(?:-(\d{1,9}))?")
 _CHUNK = 1024 * 1024
 
 
-@click.command("show")
+@click.command("show", short_help="Print one session, or single events of it.")
 @click.argument("reference", metavar="ID", shell_complete=options.complete_sessions)
 @options.agents_option
 @click.option("--tools", "only_tools", is_flag=True, help="Only tool calls.")

@@ -19,7 +19,7 @@ NAME_WIDTH = 22
 BAR_WIDTH = 30
 
 
-@click.command("stats")
+@click.command("stats", short_help="Count tool calls and tokens.")
 @click.argument(
     "reference", metavar="[ID]", required=False, shell_complete=options.complete_sessions
 )

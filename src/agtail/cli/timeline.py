@@ -97,7 +97,11 @@ class Timeline:
             said = self._brief(text, LINE_LENGTH)
             yield [*start, Span("system", GRAY), Span(f" {said}", DIM), *_badge(event)]
         else:
-            yield [*start, Span(f"? {self._brief(text, TEXT_LENGTH)}".rstrip(), DIM), *_badge(event)]
+            yield [
+                *start,
+                Span(f"? {self._brief(text, TEXT_LENGTH)}".rstrip(), DIM),
+                *_badge(event),
+            ]
             if self._full:
                 yield from _details(event.raw)
 

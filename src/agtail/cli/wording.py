@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from agtail.cli.terminal import AMBER, DIM, RED, Line, Span
 from agtail.model import Blob, Session
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 NO_TIME = " " * 8
 TIME_WIDTH = len("MM-DD HH:MM:SS")
 
@@ -38,10 +39,12 @@ class Wording:
         """Return the short name of an agent."""
         return self._names.get(agent, agent)
 
-    def reference(self, agent: str, session_id: str, seq: int | None = None) -> str:
+    def reference(
+        self, agent: str, session_id: str, seq: int | None = None, *, whole: bool = False
+    ) -> str:
         """Name a session, or one of its events, so that ``agtail show`` takes it."""
         suffix = "" if seq is None else f"#{seq}"
-        return f"{self.agent(agent)}:{short_id(session_id)}{suffix}"
+        return f"{self.agent(agent)}:{session_id if whole else short_id(session_id)}{suffix}"
 
     def time(self, time: int | None, ts: str | None) -> str:
         """Write an instant as month, day and time; what cannot be read as it was recorded."""
@@ -139,7 +142,7 @@ def _caveats(session: Session) -> Iterator[Span]:
     if session.ending:
         yield Span(f"⏹ {_ENDINGS[session.ending]}", AMBER)
     if session.compactions:
-        yield Span(f"⇲ compacted ×{session.compactions}", DIM)
+        yield Span(f"⇲ compacted {TIMES}{session.compactions}", DIM)
     if session.branches:
         noun = "branch" if session.branches == 1 else "branches"
         yield Span(f"⟲ {session.branches:,} abandoned {noun}", DIM)

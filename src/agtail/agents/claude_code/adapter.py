@@ -18,7 +18,7 @@ from agtail.agents.base import (
     Unit,
 )
 from agtail.agents.claude_code.reader import Reader
-from agtail.agents.claude_code.spawner import spawner
+from agtail.agents.claude_code.spawner import Call, spawned_by
 from agtail.agents.claude_code.tree import Head, by_age, ids_of, read_head
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
@@ -72,6 +72,7 @@ class ClaudeCode:
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
         self._desktop: dict[str, dict[str, Any]] | None = None
+        self._calls: tuple[str, dict[str, Call]] = ("", {})
 
     def roots(self) -> list[Path]:
         """Folders of projects: the one asked for, or the default ones."""
@@ -109,7 +110,7 @@ class ClaudeCode:
         warm_up = False
         if subagent:
             yield from self._subagent_facts(unit, health)
-            warm_up = _is_warm_up(unit)
+            warm_up = _is_warm_up(unit.path) and self._spawner(unit) is None
         else:
             yield from self._labels(unit, health)
         reader = Reader(
@@ -207,18 +208,24 @@ class ClaudeCode:
             if description := _string(facts.get("description")):
                 yield Title(description, TITLE_GENERATED)
             return
-        call = spawner(_parent_path(unit), unit.id)
-        if call is not None:
+        if (call := self._spawner(unit)) is not None:
             yield Meta(agent_name=call.agent_name, spawned_by_tool_use_id=call.tool_use_id)
             if call.description:
                 yield Title(call.description, TITLE_GENERATED)
+
+    def _spawner(self, unit: Unit) -> Call | None:
+        """Look a subagent up in its parent's transcript; siblings follow each other."""
+        parent = _parent_path(unit)
+        if self._calls[0] != parent:
+            self._calls = (parent, spawned_by(parent))
+        return self._calls[1].get(unit.id)
 
 
 class _Key(NamedTuple):
     """What two files that share a beginning have in common."""
 
     kind: str
-    value: bytes
+    value: str
 
 
 def _owners(heads: dict[str, Head]) -> dict[str, tuple[str, ...]]:
@@ -291,16 +298,16 @@ def _parent_path(unit: Unit) -> str:
     return f"{folder}.jsonl"
 
 
-def _is_warm_up(unit: Unit) -> bool:
-    """Whether a file of 2.0.x is the program's own warm-up: one answer that nobody asked for."""
-    if f"{os.sep}subagents{os.sep}" in unit.path:
+def _is_warm_up(path: str) -> bool:
+    """Whether a file of 2.0.x that no call asked for holds a single answer and no question."""
+    if f"{os.sep}subagents{os.sep}" in path:
         return False
     answers = 0
-    for record in read_jsonl(unit.path, Integrity()):
+    for record in read_jsonl(path, Integrity()):
         answers += record.data.get("type") == "assistant"
         if record.data.get("type") == "user" or answers > 1:
             return False
-    return spawner(_parent_path(unit), unit.id) is None
+    return True
 
 
 def _small_json(path: str, health: Integrity) -> dict[str, Any]:

@@ -49,9 +49,8 @@ def stop_summary(record: dict[str, Any]) -> Event:
     """Map a ``stop_hook_summary``: every Stop hook of a turn, even a silent one."""
     infos = [info for info in _list(record.get("hookInfos")) if isinstance(info, dict)]
     commands = [_text(info.get("command")) for info in infos]
-    names = list(dict.fromkeys(name for command in commands for name in _scripts(command)))
-    if not names:
-        names = list(dict.fromkeys(command[:_LABEL_LENGTH] for command in commands if command))
+    labels = (_scripts(command) or [command[:_LABEL_LENGTH]] for command in commands if command)
+    names = list(dict.fromkeys(name for label in labels for name in label))
     text = f"Stop · {', '.join(names)}" if names else f"Stop · {len(infos)} hook(s)"
     total = sum(_number(info.get("durationMs")) for info in infos)
     if total > 0:

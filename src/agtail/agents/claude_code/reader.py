@@ -265,7 +265,8 @@ class Reader:
 
     def _assistant(self, data: Json, message: Json) -> Iterator[Item]:
         model = _string(message.get("model"))
-        key = _string(message.get("id")) or _string(data.get("requestId"))
+        ids = (message.get("id"), data.get("requestId"), data.get("uuid"))
+        key = next((each for each in ids if isinstance(each, str) and each), None)
         if data.get("isApiErrorMessage") is True or (model or "").startswith("<"):
             yield Event(
                 kind="system", role="system", text=texts.joined(message.get("content")), raw=data
@@ -278,13 +279,13 @@ class Reader:
                     item.model, item.message_id = model, key
                 yield item
         if isinstance(message.get("usage"), dict):
-            spent = _usage(message["usage"])
-            yield Spend(key=key or _string(data.get("uuid")) or "", usage=spent, model=model)
+            yield Spend(key=key or "", usage=_usage(message["usage"]), model=model)
 
     def _block(self, block: Any, data: Json) -> Iterator[Item]:
         kind = block.get("type") if isinstance(block, dict) else None
         if isinstance(block, str) or kind == "text":
-            if said := texts.block_text(block):
+            said = texts.block_text(block)
+            if said.strip():
                 yield Event(kind="text", role="assistant", text=said)
         elif kind in ("thinking", "redacted_thinking"):
             thought = _string(block.get("thinking")) or ""

@@ -46,6 +46,7 @@ def tool_result(block: Json, record: Json, folder: str) -> ToolResult:
         text=text,
         is_error=failed,
         detail=_leftovers(structured, text),
+        before=_before(structured),
         images=images + [image for image in more if image.sha256 not in seen],
     )
 
@@ -78,10 +79,16 @@ def _out_of_line(text: str, folder: str) -> str:
     return f"\n{output}"
 
 
+def _before(structured: Any) -> str | None:
+    before = structured.get("originalFile") if isinstance(structured, dict) else None
+    return before if isinstance(before, str) else None
+
+
 def _leftovers(structured: Any, text: str) -> Any:
     """Drop from the structured form what the text says already (a file behind line numbers)."""
     if not isinstance(structured, dict):
         return structured if structured and structured != text else None
+    structured = {key: value for key, value in structured.items() if key != "originalFile"}
     file = structured.get("file")
     if isinstance(file, dict) and isinstance(file.get("content"), str):
         body = file["content"]

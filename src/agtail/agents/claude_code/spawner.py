@@ -1,14 +1,15 @@
-"""Who spawned a subagent, for versions that wrote no file beside it: the parent's record tells."""
+"""Who spawned a subagent, for versions that wrote no file beside it: the parent's records tell."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from agtail.errors import SourceError
 from agtail.model import Integrity
-from agtail.records import decode_object, open_source, unpack
+from agtail.records import Json, read_jsonl
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -19,47 +20,35 @@ class Call(msgspec.Struct, frozen=True):
     description: str | None = None
 
 
-def spawner(parent: str, agent_id: str) -> Call | None:
-    """Find the call in the parent's transcript whose result names the subagent.
+def spawned_by(parent: str) -> dict[str, Call]:
+    """Return the calls of a transcript that spawned subagents, by the subagent's id.
 
-    ``None`` when the parent is gone or never heard of it.
+    Empty when the parent is gone or cannot be read.
     """
-    needle = f'"agentId":"{agent_id}"'.encode()
-    calls: dict[str, dict[str, Any]] = {}
+    inputs: dict[str, dict[str, Any]] = {}
+    calls: dict[str, Call] = {}
     try:
-        with open_source(parent) as stream:
-            for line in unpack(stream):
-                if b'"tool_use"' in line and b'"subagent_type"' in line:
-                    calls.update(_calls(decode_object(line.strip(), Integrity())))
-                elif needle in line.replace(b'": "', b'":"') and b'"tool_result"' in line:
-                    call = _answered(decode_object(line.strip(), Integrity()), agent_id)
-                    if call is not None:
-                        return _described(call, calls.get(call, {}))
-    except (SourceError, OSError):
-        return None
-    return None
+        for record in read_jsonl(parent, Integrity()):
+            for block in _blocks(record.data):
+                if block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
+                    inputs[str(block.get("id"))] = block["input"]
+                elif block.get("type") == "tool_result":
+                    result = record.data.get("toolUseResult")
+                    agent = result.get("agentId") if isinstance(result, dict) else None
+                    call = block.get("tool_use_id")
+                    if isinstance(agent, str) and isinstance(call, str):
+                        calls[agent] = _described(call, inputs.get(call, {}))
+    except SourceError:
+        return calls
+    return calls
 
 
-def _calls(data: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
-    return {
-        str(block.get("id")): block["input"]
-        for block in _blocks(data)
-        if block.get("type") == "tool_use" and isinstance(block.get("input"), dict)
-    }
-
-
-def _answered(data: dict[str, Any] | None, agent_id: str) -> str | None:
-    result = (data or {}).get("toolUseResult")
-    if not isinstance(result, dict) or result.get("agentId") != agent_id:
-        return None
-    ids = [block.get("tool_use_id") for block in _blocks(data)]
-    return next((call for call in ids if isinstance(call, str)), None)
-
-
-def _blocks(data: dict[str, Any] | None) -> list[dict[str, Any]]:
-    message = (data or {}).get("message")
+def _blocks(data: Json) -> Iterator[dict[str, Any]]:
+    message = data.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    return [block for block in content or () if isinstance(block, dict)]
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict):
+            yield block
 
 
 def _described(call: str, tool_input: dict[str, Any]) -> Call:

@@ -31,6 +31,9 @@ SYSTEM_OPENINGS = (
 
 INTERRUPTION = "[Request interrupted by user"
 
+PLAN_OPENING = "Implement the following plan:"
+"""How the program opens a session that carries out a plan; the plan's heading names it better."""
+
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
@@ -64,11 +67,11 @@ def without_reminders(text: str) -> str:
 
 def title_of(text: str) -> str:
     """Return the part of a prompt that can name a session: no reminders, no lone tags."""
-    lines = without_reminders(text).splitlines()
-    return next(
-        (line.strip() for line in lines if line.strip() and not _TAG_LINE.fullmatch(line.strip())),
-        "",
-    )
+    lines = (line.strip() for line in without_reminders(text).splitlines())
+    told = [line for line in lines if line and not _TAG_LINE.fullmatch(line)]
+    if told and told[0] == PLAN_OPENING:
+        return next((line.lstrip("# ") for line in told[1:] if line.lstrip("# ")), told[0])
+    return told[0] if told else ""
 
 
 def slash_command(text: str) -> str | None:

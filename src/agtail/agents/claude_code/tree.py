@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 import functools
-import re
 from array import array
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from agtail.errors import SourceError
-from agtail.records import open_source, unpack
+from agtail.model import Integrity
+from agtail.records import Json, read_jsonl
 
 _HEAD = 256 * 1024
-_UUID = re.compile(rb'"uuid":\s?"([0-9A-Za-z-]{8,64})"')
-_MESSAGE = re.compile(rb'"message":\s?\{[^{}]*?"id":\s?"([^"\\]{4,128})"')
-_SESSION = re.compile(rb'"sessionId":\s?"([0-9A-Za-z-]{8,64})"')
-_TIMESTAMP = re.compile(rb'"timestamp":\s?"([^"]{10,40})"')
-_FORKED = b'"forkedFrom":'
+"""Bytes that are looked at to find the first ids; the first answer nearly always lies there."""
 
 
 class Head(NamedTuple):
     """What the first records of a file say: enough to see that two files share a beginning."""
 
-    uuid: bytes | None
-    message: bytes | None
+    uuid: str | None
+    message: str | None
     session_id: str | None
 
 
 def read_head(path: str) -> Head:
-    """Read the first id of a record and the session id; nothing when it cannot be read."""
+    """Read the first ids of a record, a response and the session; none when unreadable."""
+    head = Head(None, None, None)
     try:
-        with open_source(path) as stream:
-            head = unpack(stream).read(_HEAD)
-    except (SourceError, OSError):
-        return Head(None, None, None)
-    uuid, message, session = _UUID.search(head), _MESSAGE.search(head), _SESSION.search(head)
-    return Head(
-        uuid[1] if uuid else None,
-        message[1] if message else None,
-        session[1].decode() if session else None,
-    )
+        for record in read_jsonl(path, Integrity()):
+            data = record.data
+            head = Head(
+                head.uuid or _text(data.get("uuid")),
+                head.message or _message_id(data),
+                head.session_id or _text(data.get("sessionId")),
+            )
+            if all(head) or record.offset > _HEAD:
+                break
+    except SourceError:
+        return head
+    return head
 
 
 class Ids(NamedTuple):
@@ -50,15 +49,15 @@ class Ids(NamedTuple):
 
 
 def ids_of(paths: Iterable[str]) -> Ids:
-    """Collect record and message ids by a scan of the bytes; unreadable files have none."""
-    uuids: set[str] = set()
-    messages: set[str] = set()
+    """Collect record and message ids; unreadable files have none."""
+    ids = Ids(set(), set())
     for path in paths:
-        for line in _raw_lines(path):
-            uuids.update(match.decode() for match in _UUID.findall(line))
-            if b'"assistant"' in line:
-                messages.update(match.decode() for match in _MESSAGE.findall(line))
-    return Ids(uuids, messages)
+        for data in _records(path):
+            if uuid := _text(data.get("uuid")):
+                ids.uuids.add(uuid)
+            if message := _message_id(data):
+                ids.messages.add(message)
+    return ids
 
 
 def by_age(paths: Iterable[str]) -> list[str]:
@@ -72,39 +71,36 @@ def by_age(paths: Iterable[str]) -> list[str]:
 
 
 class _Trace:
-    """The order of record ids in a file, and what stands between them."""
+    """The order of ids in a file, and what stands between them."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.times: dict[bytes, bytes] = {}
-        self.places: dict[bytes, int] = {}
-        self.forked: set[bytes] = set()
+        self.times: dict[str, str] = {}
+        self.places: dict[str, int] = {}
+        self.forked: set[str] = set()
         between = 0
-        for line in _raw_lines(path):
-            uuid = _UUID.search(line)
-            if uuid is None:
-                between += 1
-                continue
-            message = _MESSAGE.search(line) if b'"assistant"' in line else None
-            for key in (uuid[1], message[1]) if message else (uuid[1],):
+        for data in _records(path):
+            keys = [key for key in (_text(data.get("uuid")), _message_id(data)) if key]
+            between += not keys
+            for key in keys:
                 self.places.setdefault(key, between)
-                if time := _TIMESTAMP.search(line):
-                    self.times.setdefault(key, time[1])
-                if _FORKED in line:
+                if time := _text(data.get("timestamp")):
+                    self.times.setdefault(key, time)
+                if "forkedFrom" in data:
                     self.forked.add(key)
 
 
 def _older(left: _Trace, right: _Trace) -> int:
-    shared = [uuid for uuid in left.places if uuid in right.places]
+    shared = [key for key in left.places if key in right.places]
     if not shared:
         return -1 if left.path < right.path else 1
     first, last = shared[0], shared[-1]
     keys = [
         (
             first in trace.forked,
-            trace.times.get(first, b""),
+            trace.times.get(first, ""),
             trace.places[first] - trace.places[last],
-            min((t for u, t in trace.times.items() if u not in other.places), default=b""),
+            min((time for key, time in trace.times.items() if key not in other.places), default=""),
             trace.path,
         )
         for trace, other in ((left, right), (right, left))
@@ -112,12 +108,23 @@ def _older(left: _Trace, right: _Trace) -> int:
     return -1 if keys[0] < keys[1] else 1
 
 
-def _raw_lines(path: str) -> Iterator[bytes]:
+def _records(path: str) -> Iterator[Json]:
     try:
-        with open_source(path) as stream:
-            yield from unpack(stream)
-    except (SourceError, OSError):
+        for record in read_jsonl(path, Integrity()):
+            yield record.data
+    except SourceError:
         return
+
+
+def _message_id(data: Json) -> str | None:
+    message = data.get("message")
+    if data.get("type") != "assistant" or not isinstance(message, dict):
+        return None
+    return _text(message.get("id"))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 class Tree:

@@ -1,0 +1,68 @@
+"""Typed shapes of what coding agents write: types and nothing else.
+
+Import from here, as in ``from agtail.schemas import ClaudeSessionEntry``. Nothing of agtail comes
+along, and nothing runs: decode a line with any JSON library and say what it is. A field whose
+shape moves between versions is typed ``object``; keys that some versions leave out are
+``NotRequired``.
+"""
+
+from __future__ import annotations
+
+from agtail.agents.claude_code.schema import ClaudeAgentColorEntry as ClaudeAgentColorEntry
+from agtail.agents.claude_code.schema import ClaudeAgentNameEntry as ClaudeAgentNameEntry
+from agtail.agents.claude_code.schema import ClaudeAiTitleEntry as ClaudeAiTitleEntry
+from agtail.agents.claude_code.schema import ClaudeApiRequestBlobEntry as ClaudeApiRequestBlobEntry
+from agtail.agents.claude_code.schema import ClaudeApiRequestEntry as ClaudeApiRequestEntry
+from agtail.agents.claude_code.schema import (
+    ClaudeApiRequestShapeEntry as ClaudeApiRequestShapeEntry,
+)
+from agtail.agents.claude_code.schema import ClaudeArchived as ClaudeArchived
+from agtail.agents.claude_code.schema import ClaudeAssistantEntry as ClaudeAssistantEntry
+from agtail.agents.claude_code.schema import ClaudeAssistantMessage as ClaudeAssistantMessage
+from agtail.agents.claude_code.schema import ClaudeAtisLatchEntry as ClaudeAtisLatchEntry
+from agtail.agents.claude_code.schema import ClaudeAttachmentEntry as ClaudeAttachmentEntry
+from agtail.agents.claude_code.schema import ClaudeCacheCreation as ClaudeCacheCreation
+from agtail.agents.claude_code.schema import ClaudeContentBlock as ClaudeContentBlock
+from agtail.agents.claude_code.schema import ClaudeCostStateEntry as ClaudeCostStateEntry
+from agtail.agents.claude_code.schema import ClaudeCustomTitle as ClaudeCustomTitle
+from agtail.agents.claude_code.schema import ClaudeCustomTitleEntry as ClaudeCustomTitleEntry
+from agtail.agents.claude_code.schema import ClaudeDocumentBlock as ClaudeDocumentBlock
+from agtail.agents.claude_code.schema import ClaudeEnvelope as ClaudeEnvelope
+from agtail.agents.claude_code.schema import (
+    ClaudeFileHistoryDeltaEntry as ClaudeFileHistoryDeltaEntry,
+)
+from agtail.agents.claude_code.schema import (
+    ClaudeFileHistorySnapshotEntry as ClaudeFileHistorySnapshotEntry,
+)
+from agtail.agents.claude_code.schema import ClaudeForkedFrom as ClaudeForkedFrom
+from agtail.agents.claude_code.schema import ClaudeHistoryEntry as ClaudeHistoryEntry
+from agtail.agents.claude_code.schema import ClaudeHookInfo as ClaudeHookInfo
+from agtail.agents.claude_code.schema import ClaudeImageBlock as ClaudeImageBlock
+from agtail.agents.claude_code.schema import ClaudeLastPromptEntry as ClaudeLastPromptEntry
+from agtail.agents.claude_code.schema import ClaudeMediaSource as ClaudeMediaSource
+from agtail.agents.claude_code.schema import ClaudeModeEntry as ClaudeModeEntry
+from agtail.agents.claude_code.schema import ClaudeOrigin as ClaudeOrigin
+from agtail.agents.claude_code.schema import ClaudeOtherEntry as ClaudeOtherEntry
+from agtail.agents.claude_code.schema import ClaudePermissionModeEntry as ClaudePermissionModeEntry
+from agtail.agents.claude_code.schema import ClaudePrLinkEntry as ClaudePrLinkEntry
+from agtail.agents.claude_code.schema import ClaudeProgressEntry as ClaudeProgressEntry
+from agtail.agents.claude_code.schema import ClaudeQueueOperationEntry as ClaudeQueueOperationEntry
+from agtail.agents.claude_code.schema import (
+    ClaudeRedactedThinkingBlock as ClaudeRedactedThinkingBlock,
+)
+from agtail.agents.claude_code.schema import (
+    ClaudeServerToolResultBlock as ClaudeServerToolResultBlock,
+)
+from agtail.agents.claude_code.schema import ClaudeSessionEntry as ClaudeSessionEntry
+from agtail.agents.claude_code.schema import ClaudeSubagentMeta as ClaudeSubagentMeta
+from agtail.agents.claude_code.schema import ClaudeSummaryEntry as ClaudeSummaryEntry
+from agtail.agents.claude_code.schema import ClaudeSystemEntry as ClaudeSystemEntry
+from agtail.agents.claude_code.schema import ClaudeTextBlock as ClaudeTextBlock
+from agtail.agents.claude_code.schema import ClaudeThinkingBlock as ClaudeThinkingBlock
+from agtail.agents.claude_code.schema import ClaudeToolResultBlock as ClaudeToolResultBlock
+from agtail.agents.claude_code.schema import ClaudeToolsUsedEntry as ClaudeToolsUsedEntry
+from agtail.agents.claude_code.schema import ClaudeToolUseBlock as ClaudeToolUseBlock
+from agtail.agents.claude_code.schema import ClaudeUsage as ClaudeUsage
+from agtail.agents.claude_code.schema import ClaudeUserEntry as ClaudeUserEntry
+from agtail.agents.claude_code.schema import ClaudeUserMessage as ClaudeUserMessage
+from agtail.agents.claude_code.schema import ClaudeWorktreeStateEntry as ClaudeWorktreeStateEntry

@@ -1,0 +1,55 @@
+"""The one folding rule: which characters count as the same when case is ignored.
+
+Simple case folding, code point by code point, without locale and without normalisation, so that
+a folded text is exactly as long as the text and a place in one is the same place in the other.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SIMPLE_ONLY = {"\u1fd3": "\u0390", "\u1fe3": "\u03b0", "\ufb05": "\ufb06"}
+"""Pairs that are equal in simple folding, but that Python knows only as several characters."""
+
+_SPECIAL = (
+    "\u00b5\u0130\u017f\u0345\u03a3\u03c2\u03d0\u03d1\u03d5\u03d6\u03f0\u03f1\u03f5"
+    "\u13a0-\u13fd\u1c80-\u1c88\u1e9b\u1fbe\u1fd3\u1fe3\uab70-\uabbf\ufb05"
+)
+"""Where ``str.lower`` and the rule part: long s, variants of Greek and Cyrillic letters, Cherokee,
+``İ`` (which would grow), and the capital sigma, whose lower case depends on its neighbours."""
+
+_SPECIAL_RUN = re.compile(f"([{_SPECIAL}]+)")
+
+
+def fold(text: str) -> str:
+    """Return the text with case taken away; of the same length, and folding again changes nothing.
+
+    The three sigmas are one letter, as are ``s`` and the long s, ``k`` and the Kelvin sign;
+    ``ß`` is ``ẞ`` but not ``ss``; ``i`` with a dot above or without any is no ``i``; accents count.
+
+    >>> fold("STRAẞE Éa") == fold("straße éA")
+    True
+    """
+    if text.isascii() or _SPECIAL_RUN.search(text) is None:
+        return text.lower()
+    parts = _SPECIAL_RUN.split(text)
+    for index, part in enumerate(parts):
+        parts[index] = part.translate(_TABLE) if index % 2 else part.lower()
+    return "".join(parts)
+
+
+def fold_character(character: str) -> str:
+    """Apply the rule to one code point, as it is defined; :func:`fold` is the fast form."""
+    if character in _SIMPLE_ONLY:
+        return _SIMPLE_ONLY[character]
+    folded = character.casefold()
+    if len(folded) > 1:
+        folded = character.lower()
+    return folded if len(folded) == 1 else character
+
+
+_TABLE = {
+    code: fold_character(chr(code))
+    for first, last in re.findall(r"(.)(?:-(.))?", _SPECIAL)
+    for code in range(ord(first), ord(last or first) + 1)
+}

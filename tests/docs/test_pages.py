@@ -1,0 +1,47 @@
+"""The generated parts of the documentation are up to date."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def script(name: str) -> ModuleType:
+    """Load one of the scripts that stand beside the pages."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", script("generate").PAGES)
+def test_pages_say_what_the_code_says(page: str) -> None:
+    assert script("generate").regenerate(page) == (DOCS / page).read_text("utf-8")
+
+
+def test_every_page_with_marks_is_generated() -> None:
+    marked = {
+        path.relative_to(DOCS).as_posix()
+        for path in DOCS.rglob("*.md")
+        if "<!-- begin " in path.read_text("utf-8")
+    }
+    assert marked == set(script("generate").PAGES)
+
+
+def test_the_picture_is_what_agtail_prints() -> None:
+    picture = (DOCS / "terminal.svg").read_text("utf-8")
+    assert script("picture").draw() == picture
+
+
+def test_the_picture_loads_nothing() -> None:
+    picture = (DOCS / "terminal.svg").read_text("utf-8")
+    assert "url(" not in picture.replace("url(#", "")
+    assert "@font-face" not in picture
+    assert "href" not in picture
