@@ -282,7 +282,7 @@ def test_filters_of_a_list(run: Run) -> None:
 
 def test_events_of_a_session(run: Run) -> None:
     whole = json.loads(run("show", PEARS, "--json", *ROOTS)[1])
-    assert [each.get("seq", 0) for each in whole["events"]] == list(range(whole["eventCount"]))
+    assert [each["seq"] for each in whole["events"]] == list(range(whole["eventCount"]))
     one = json.loads(run("show", f"{PEARS}#4", "--json", *ROOTS)[1])
     assert one["events"] == whole["events"][4:5]
     assert one["id"] == whole["id"]

@@ -67,9 +67,9 @@ class Settings:
             if not equals or not folder:
                 valid = ", ".join(everything.agents)
                 raise UsageError(f"not agent=path: {given} (valid agents: {valid})")
+            roots[everything.agent_id(agent)] = folder
             if not os.path.exists(os.path.expanduser(folder)):
                 warn(f"{folder}: no such folder")
-            roots[everything.agent_id(agent)] = folder
         wanted = [everything.agent_id(agent) for agent in agents]
         return History(roots=roots, agents=wanted, warn=warn)
 

@@ -61,7 +61,7 @@ def read_prompt(payload: Json, survey: Survey, turn: int) -> Prompt:
             continue
         text = string(part, "text")
         if isinstance(part.get("image_url"), str):
-            images.append(blob_from_data_url(part["image_url"], path))
+            images.append(_image(part["image_url"], path))
         elif tag := _IMAGE_TAG.fullmatch(text):
             tags.append(text)
             path = tag["path"]
@@ -88,6 +88,13 @@ def _is_human(payload: Json, index: int, text: str, survey: Survey, turn: int) -
     if mark(text) in survey.humans:
         return True
     return turn not in survey.prompted and not text.lstrip().startswith(_INJECTED)
+
+
+def _image(address: str, path: str | None) -> Blob:
+    """Describe an image that is embedded, linked, or only named by its path."""
+    if address.startswith(("data:", "http:", "https:")):
+        return blob_from_data_url(address, path)
+    return Blob(name=address)
 
 
 def _kind(payload: Json, index: int) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -37,9 +37,6 @@ from agtail.agents.codex.usage import Meter
 from agtail.model import Blob, Event, Source
 from agtail.records import Json
 
-_STATES = frozenset({"turn_context", "world_state", "thread_settings_applied", "ghost_snapshot"})
-"""Records that repeat the state of things: kept when it changed."""
-
 _NOTES = frozenset(
     {
         *("entered_review_mode", "exited_review_mode", "undo_completed", "thread_name_updated"),
@@ -67,8 +64,10 @@ class Reader:
         self._owned = owned
         self._named = named
         self._thread = ""
+        self._is_subagent = False
         self._meter = Meter()
         self._survey = Survey()
+        self._calls: set[str] = set()
         self._part: str | None = None
         self._turn = 0
         self._turn_line: int | None = None
@@ -98,6 +97,7 @@ class Reader:
         """
         self._part = path if path != self._path else None
         self._survey = survey
+        self._calls |= survey.calls
         self._turn = 0
         self._turns.clear()
         self._meter.new_segment()
@@ -107,12 +107,29 @@ class Reader:
             self._line = line
             self._inherited = copied and 1 < line.record.line < own_from
             self._rewound = line.ordinal is not None and line.ordinal >= cutoff
-            handle = _HANDLERS.get(line.kind)
-            yield from handle(self, line) if handle else self._unknown(line.kind or "record")
-        for result in self._held.values():
-            yield result
+            yield from self._record(line)
+        yield from self._held.values()
         self._held.clear()
         yield from self._pay()
+
+    def _record(self, line: Line) -> Iterator[Item]:
+        match line.kind:
+            case "response_item":
+                yield from self._response_item(line)
+            case "event_msg":
+                yield from self._event_msg(line)
+            case "session_meta":
+                yield from self._session(line)
+            case "turn_context" | "world_state":
+                yield from self._state(line)
+            case "compacted":
+                yield self._compacted(line)
+            case "token_usage_record":
+                yield from self._usage_record(line)
+            case "state":  # of the first generation: only the id of the previous response
+                pass
+            case _:
+                yield from self._unknown(line.kind or "record")
 
     # Session and state
 
@@ -137,21 +154,17 @@ class Reader:
             self._states[kind] = state
             yield self._note(string(settings, "model"), string(settings, "cwd"))
 
-    def _compacted(self, line: Line) -> Iterator[Item]:
+    def _compacted(self, line: Line) -> Event:
         dropped = ("message", "replacement_history", "retained_context")
         rest = {key: value for key, value in line.payload.items() if key not in dropped}
         text = string(line.payload, "message")
-        yield self._event("summary", role="system", text=text, compact=True, raw=rest or None)
+        return self._event("summary", role="system", text=text, compact=True, raw=rest or None)
 
     def _usage_record(self, line: Line) -> Iterator[Item]:
         spend = self._meter.record(line, self._turn)
         if spend is not None:
             self._unpaid = False
             yield self._owing(spend)
-
-    def _ignore(self, line: Line) -> Iterator[Item]:
-        del line
-        yield from ()
 
     # What the model saw
 
@@ -183,11 +196,11 @@ class Reader:
             first = prompt.hooks.strip().partition("\n")[0]
             yield self._event("hook", text=f"+context · {first}", raw=self._raw())
         if prompt.injected or prompt.tags:
-            yield self._injected(prompt, string(payload, "role") != "user")
+            yield self._injected(prompt, developer=string(payload, "role") != "user")
         if prompt.human is not None:
             yield from self._typed(prompt.human, prompt.images)
 
-    def _injected(self, prompt: Prompt, developer: bool) -> Event:
+    def _injected(self, prompt: Prompt, *, developer: bool) -> Event:
         """Keep what the program put into a message; instructions and image tags are hidden."""
         mixed = prompt.human is not None and prompt.injected
         event = self._event(
@@ -217,7 +230,9 @@ class Reader:
     def _reply(self, payload: Json) -> Iterator[Item]:
         texts = [text for text in message_texts(payload) if text]
         refusals = [
-            string(part, "refusal") for part in listing(payload, "content") if isinstance(part, dict)
+            string(part, "refusal")
+            for part in listing(payload, "content")
+            if isinstance(part, dict)
         ]
         text = "\n".join((*texts, *filter(None, refusals)))
         summary = self._survey.compacted.get(self._turn, "")
@@ -247,8 +262,9 @@ class Reader:
     def _other_parts(self, payload: Json) -> Iterator[Item]:
         """Keep parts of a message that are neither text nor image as they are."""
         for part in listing(payload, "content"):
-            if not isinstance(part, dict) or not {"text", "image_url", "refusal"} & part.keys():
-                kind = string(part, "type") if isinstance(part, dict) else ""
+            fields = part if isinstance(part, dict) else {}
+            if not any(string(fields, key) for key in ("text", "image_url", "refusal")):
+                kind = string(fields, "type")
                 raw, images = strip_base64(part)
                 yield self._event("unknown", text=f"part · {kind}", raw=raw, images=images)
 
@@ -394,7 +410,7 @@ class Reader:
         call = string(item, "id")
         if call in self._held:
             yield tools.enrich(self._held.pop(call), [item])
-        elif call in self._survey.calls:
+        elif call in self._calls:
             if call in self._survey.answered:
                 self._enriched.setdefault(call, []).append(item)
             elif result := tools.outcome(item):
@@ -439,12 +455,12 @@ class Reader:
         if spend is None:
             return
         spend = self._owing(spend)
+        if self._waiting is not None:
+            yield self._waiting
+        self._waiting = None if self._unpaid else spend
         if self._unpaid:
-            self._unpaid = False
             yield spend
-        else:
-            yield from self._pay()
-            self._waiting = spend
+        self._unpaid = False
 
     def _owing(self, spend: Spend) -> Spend:
         spend.model, spend.inherited = self._speaker(), self._inherited
@@ -472,9 +488,7 @@ class Reader:
     def _note(self, *details: str) -> Event:
         """Keep a record of the program's own, hidden: its type and what is worth a glance."""
         text = _joined(self._line.sub or self._line.kind, *details)
-        return self._event(
-            "system", role="system", text=text, raw=self._raw(), bookkeeping=True
-        )
+        return self._event("system", role="system", text=text, raw=self._raw(), bookkeeping=True)
 
     def _unknown(self, name: str) -> Iterator[Item]:
         raw, images = strip_base64(self._line.record.data)
@@ -501,15 +515,3 @@ class Reader:
 
 def _joined(*parts: str) -> str:
     return " · ".join(filter(None, parts))
-
-
-_HANDLERS: dict[str, Callable[[Reader, Line], Iterator[Item]]] = {
-    "session_meta": Reader._session,  # noqa: SLF001 - the table belongs to the class
-    "turn_context": Reader._state,  # noqa: SLF001
-    "world_state": Reader._state,  # noqa: SLF001
-    "compacted": Reader._compacted,  # noqa: SLF001
-    "token_usage_record": Reader._usage_record,  # noqa: SLF001
-    "response_item": Reader._response_item,  # noqa: SLF001
-    "event_msg": Reader._event_msg,  # noqa: SLF001
-    "state": Reader._ignore,  # noqa: SLF001
-}

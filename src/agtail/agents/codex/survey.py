@@ -82,12 +82,11 @@ def take_survey(lines: Iterable[Line], thread: str) -> Survey:
         thread: id of the thread, for files whose first record does not say.
     """
     survey = Survey()
-    turn = records = 0
+    turn = 0
     start: int | None = None
     own_turn = own_ordinal = NEVER
     turns_have_ids = False
-    for line in lines:
-        records += 1
+    for records, line in enumerate(lines, 1):
         kind, payload = line.kind, line.payload
         if kind == "session_meta":
             if records == 1:

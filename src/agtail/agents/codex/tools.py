@@ -106,8 +106,10 @@ def outcome(item: Json) -> ToolResult | None:
         return ToolResult(tool_use_id=string(item, "id"), images=[_picture(result)])
     images: list[Blob] = []
     texts = [string(item, key) for key in ("aggregated_output", "stdout", "stderr", "error")]
-    for place in (item, mapping(item, "result"), mapping(mapping(item, "result"), "Ok")):
-        texts.append(_join(listing(place, "content") or listing(place, "content_items"), images))
+    texts.extend(
+        _join(listing(place, "content") or listing(place, "content_items"), images)
+        for place in (item, mapping(item, "result"), mapping(mapping(item, "result"), "Ok"))
+    )
     texts.append(string(mapping(item, "result"), "Err"))
     text = "\n".join(filter(None, texts))
     if not text and not images and "exit_code" not in item and not _unsuccessful(item):

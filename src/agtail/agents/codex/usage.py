@@ -34,7 +34,9 @@ class Meter:
         self._recorded_turn = turn
         response = string(line.payload, "response_id")
         spent = _counters(mapping(line.payload, "usage"))
-        return Spend(key=response, usage=_usage(spent)) if response and any(spent.values()) else None
+        return (
+            Spend(key=response, usage=_usage(spent)) if response and any(spent.values()) else None
+        )
 
     def count(self, line: Line, turn: int, place: str) -> Spend | None:
         """Take a ``token_count``; ``place`` names the record for want of a response id."""

@@ -1,0 +1,367 @@
+"""Codex: where its rollouts lie, which of them make a session, how to go back to one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from agtail.agents.base import Item, Location, Meta, Surroundings, Unit
+from agtail.agents.codex import tools
+from agtail.agents.codex.lines import mapping, read_lines, string
+from agtail.agents.codex.names import INDEX, Names
+from agtail.agents.codex.rollout import Reader
+from agtail.agents.codex.survey import NEVER, Survey, compare, take_survey
+from agtail.agents.codex.thread import parent_of
+from agtail.errors import SourceError
+from agtail.instants import parse_instant
+from agtail.model import Integrity
+from agtail.records import Found, Report, last_timestamp, open_source, unpack, walk
+
+ELIDED = {
+    "timestamp": "when the line was written; records that are folded keep the call's",
+    "**.turn_id": "ties records together",
+    "**.root_turn_id": "ties records together",
+    "**.encrypted_content": "the vendor's, unreadable",
+    "state:previous_response_id": "ties records together",
+    "response_item:metadata.**": "the program's notes on what it sent, by number and id",
+    "response_item:payload.internal_chat_message_metadata_passthrough.**": "speaker and turn",
+    "response_item:payload.id": "id of a message or output; calls are tied by call_id",
+    "response_item/message:payload.phase": "commentary or final answer",
+    "response_item/message:payload.content.*.image_url": "media type, size, sha256 are kept",
+    "response_item/function_call:payload.arguments": "JSON in a string: kept parsed, as input",
+    "response_item/function_call_output:payload.output.*.image_url": "as above",
+    "response_item/custom_tool_call_output:payload.output.*.image_url": "as above",
+    "response_item/image_generation_call:payload.result": "as above",
+    "compacted:payload.replacement_history.**": "repeats messages of the same file",
+    "compacted:payload.retained_context.**": "repeats messages of the same file",
+    "token_usage_record:payload.**": "counted as usage",
+    "event_msg/token_count:payload.**": "counted as usage",
+    "event_msg/task_started:payload.**": "the beginning of a turn; tells how it ended",
+    "event_msg/task_complete:payload.last_agent_message": "repeats an answer",
+    "event_msg/user_message:payload.images.*": "the same image as in the message",
+    "event_msg/item_completed:payload.thread_id": "the thread itself or the child in review",
+    "event_msg/item_completed:payload.item.id": "ties records together",
+    "event_msg/item_completed:payload.item.type": "the kind of a record that is folded",
+    "event_msg/item_completed:payload.item.client_id": "ties records together",
+    "event_msg/item_completed:payload.item.phase": "commentary or final answer",
+    "event_msg/item_completed:payload.item.command.*": "the command of the call, as started",
+    "event_msg/item_completed:payload.item.parsed_cmd.**": "the command of the call, parsed",
+}
+"""Fields whose strings are not kept as text, with the reason."""
+
+_NAME = re.compile(
+    r"rollout-.*?(?P<thread>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_(?P<segment>[0-9a-f-]+))?"
+)
+_HEAD = 64 * 1024
+_LONGEST_HEAD = 1024 * 1024
+_FORK = re.compile(rb'"forked_from_id":\s?"([0-9a-f-]{36})"')
+_PARENT = re.compile(rb'"parent_thread_id":\s?"([0-9a-f-]{36})"')
+_REVIEW = re.compile(rb'"source":\s?\{"subagent":\s?"review"\}')
+_COPIED = re.compile(
+    rb'\{"timestamp":[^{}]*"type":\s?"session_meta",\s?"payload":\s?\{[^{}]*?"id":\s?"([0-9a-f-]{36})"'
+)
+
+
+class _File(NamedTuple):
+    """A rollout: where it lies, and whether its thread is archived."""
+
+    found: Found
+    archived: bool
+
+
+class _Scope(msgspec.Struct):
+    """One Codex home: this machine's, or that of an import collection."""
+
+    sessions: Path
+    archived: Path
+    names: Names
+    collection: str | None = None
+
+
+class Codex:
+    """Adapter of the Codex CLI, ``docs/agents/codex.md``."""
+
+    agent = "codex"
+    name = "codex"
+    locations = (
+        Location(
+            pattern="$CODEX_HOME/sessions",
+            holds="sessions",
+            format="jsonl",
+            note="instead of ~/.codex when the variable is set",
+        ),
+        Location(
+            pattern="~/.codex/sessions",
+            holds="sessions",
+            format="jsonl",
+            note="YYYY/MM/DD/rollout-TIME-THREAD.jsonl, idle ones .jsonl.zst; a rewind adds a file",
+        ),
+        Location(
+            pattern="~/.codex/archived_sessions",
+            holds="sessions",
+            format="jsonl",
+            note="rollouts of archived threads, without folders",
+        ),
+        Location(pattern="~/.codex/session_index.jsonl", holds="index", format="jsonl"),
+        Location(
+            pattern="~/.codex/state_5.sqlite",
+            holds="index",
+            format="sqlite",
+            note="threads: the name a human gave; the number is the schema's",
+        ),
+        Location(pattern="~/.codex/history.jsonl", holds="history", format="jsonl"),
+    )
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        here = surroundings
+        configured = here.env.get("CODEX_HOME")
+        home = Path(configured).expanduser() if configured else here.home / ".codex"
+        sessions = here.root or home / "sessions"
+        self._scopes = [_scope(sessions, None)]
+        self._scopes.extend(
+            _scope(folder / "sessions", name) for name, folder in here.imported.items()
+        )
+        self._threads: dict[tuple[str | None, str], tuple[str, ...]] = {}
+        self._spawned: dict[str, tuple[int, dict[str, str]]] = {}
+
+    def roots(self) -> list[Path]:
+        """The folder of rollouts and, beside it, that of archived ones."""
+        return [self._scopes[0].sessions, self._scopes[0].archived]
+
+    def units(self, report: Report) -> Iterator[Unit]:
+        """Find threads: the files of one thread are one session."""
+        self._threads.clear()
+        for scope in self._scopes:
+            scope.names.refresh(report)
+            threads = _threads(scope, report)
+            heads = {
+                file.found.path: _read_head(file.found.path)
+                for files in threads.values()
+                for file in files
+            }
+            for thread, files in threads.items():
+                self._threads[scope.collection, thread] = tuple(file.found.path for file in files)
+            reviews: dict[str, list[str]] = {}
+            for path, head in heads.items():
+                if head.review:
+                    reviews.setdefault(head.review, []).append(path)
+            for thread, files in threads.items():
+                yield self._unit(scope, thread, files, heads, reviews.get(thread, []))
+
+    def read(self, unit: Unit, health: Integrity) -> Iterator[Item]:
+        """Map the files of one thread."""
+        parts = unit.parts or (unit.path,)
+        name = self._scope_of(unit).names.of(unit.id)
+        yield from name.titles
+        owned = frozenset(_thread_of(path) for path in unit.owners)
+        reader = Reader(unit.path, owned, named=bool(name.titles))
+        cutoffs = _cutoffs(parts)
+        for index, part in enumerate(parts):
+            try:
+                survey = take_survey(read_lines(part, Integrity()), unit.id)
+                if survey.own_from is None:
+                    survey.own_from = _own_from(part, survey, unit.owners)
+                yield from reader.items(part, read_lines(part, health), survey, cutoffs[index])
+            except SourceError as error:
+                if len(parts) == 1:
+                    raise
+                health.unreadable = f"{os.path.basename(part)}: {error.reason}"
+        yield from self._spawner(unit)
+
+    def describe_tool(self, tool: str, tool_input: object) -> str | None:
+        """Return a command line, or the files that a patch touches."""
+        return tools.describe(tool, tool_input)
+
+    def resume(self, session_id: str) -> list[str] | None:
+        """Resume a thread by id; archived ones have to be unarchived first."""
+        return ["codex", "resume", session_id]
+
+    def transfer_files(self) -> Iterable[str]:
+        """Rollouts of this machine and the index of their names."""
+        scope = self._scopes[0]
+        for files in _threads(scope, lambda _error: None).values():
+            for file in files:
+                yield file.found.path
+        index = scope.sessions.parent / INDEX
+        if index.is_file():
+            yield str(index)
+
+    def _unit(
+        self,
+        scope: _Scope,
+        thread: str,
+        files: list[_File],
+        heads: dict[str, _Head],
+        reviews: list[str],
+    ) -> Unit:
+        newest = files[-1]
+        owners = list(reviews)
+        for file in files:
+            origin = heads[file.found.path].copied
+            local = self._threads.get((None, origin), ())
+            owners.extend(self._threads.get((scope.collection, origin), local))
+        parts = tuple(file.found.path for file in files)
+        latest = last_timestamp(newest.found.path)
+        recorded = parse_instant(latest.decode()) if latest else None
+        changed = max(file.found.mtime_ns for file in files)
+        return Unit(
+            agent=self.agent,
+            id=thread,
+            path=newest.found.path,
+            parts=parts,
+            owners=tuple(path for path in dict.fromkeys(owners) if path not in parts),
+            size=sum(file.found.size for file in files),
+            # A new name counts as a change of this session alone: the indexes, which change
+            # with every turn of any session, are no sidecars.
+            mtime_ns=max(changed, scope.names.of(thread).changed_ns),
+            touched=changed // 1_000_000 if recorded is None else recorded,
+            archived=newest.archived,
+            imported_from=scope.collection,
+        )
+
+    def _scope_of(self, unit: Unit) -> _Scope:
+        scope = next(scope for scope in self._scopes if scope.collection == unit.imported_from)
+        scope.names.refresh(lambda _error: None)
+        return scope
+
+    def _spawner(self, unit: Unit) -> Iterator[Item]:
+        """Find the call in the parent that spawned this thread."""
+        parent = next(iter(_parents(unit)), "")
+        local = self._threads.get((None, parent), ())
+        for path in self._threads.get((unit.imported_from, parent), local):
+            if call := self._spawns(path).get(unit.id):
+                yield Meta(spawned_by_tool_use_id=call)
+
+    def _spawns(self, path: str) -> dict[str, str]:
+        """Return the calls of a rollout that spawned threads, by thread; read once a size."""
+        try:
+            size = os.stat(path).st_size
+            known = self._spawned.get(path)
+            if known is None or known[0] != size:
+                known = self._spawned[path] = size, dict(_spawn_calls(path))
+        except (OSError, SourceError):
+            return {}
+        return known[1]
+
+
+def _scope(sessions: Path, collection: str | None) -> _Scope:
+    home = sessions.parent
+    return _Scope(sessions, home / "archived_sessions", Names(str(home)), collection)
+
+
+def _threads(scope: _Scope, report: Report) -> dict[str, list[_File]]:
+    """Find the rollouts of a home, each once, by thread; the files of one in order of writing."""
+    files: dict[str, _File] = {}
+    for root, archived in ((scope.sessions, False), (scope.archived, True)):
+        for found in walk(root, _wanted, report):
+            file = _File(found, archived)
+            name = os.path.basename(found.path).removesuffix(".zst")
+            if name not in files or _better(file, files[name]):
+                files[name] = file
+    threads: dict[str, list[_File]] = {}
+    for file in files.values():
+        threads.setdefault(_thread_of(file.found.path), []).append(file)
+    for segments in threads.values():
+        segments.sort(key=_age)
+    return threads
+
+
+def _wanted(relative: str) -> bool:
+    folder, _, name = relative.rpartition("/")
+    if not name.startswith("rollout-"):
+        return False
+    return name.endswith((".jsonl", ".jsonl.zst")) or (not folder and name.endswith(".json"))
+
+
+def _better(file: _File, other: _File) -> bool:
+    """Whether a file is to be read rather than another of the same name."""
+    if file.archived != other.archived:
+        return other.archived
+    plain, packed = (file, other) if other.found.path.endswith(".zst") else (other, file)
+    try:
+        open_source(plain.found.path).close()
+        readable = plain.found.size > 0
+    except SourceError:
+        readable = False
+    return (plain if readable else packed) is file
+
+
+def _thread_of(path: str) -> str:
+    """Return the thread id in a file name, or the name without its ending."""
+    stem = os.path.basename(path).removesuffix(".zst").removesuffix(".jsonl").removesuffix(".json")
+    named = _NAME.fullmatch(stem)
+    return named["thread"] if named else stem
+
+
+def _age(file: _File) -> tuple[str, str]:
+    """Sort segments: their ids are UUIDv7, while the time in the name is local."""
+    name = os.path.basename(file.found.path)
+    named = _NAME.match(name)
+    return (named["segment"] or "" if named else "", name)
+
+
+class _Head(NamedTuple):
+    """What the first lines of a rollout say: whose records it copies, which review it is of."""
+
+    copied: str = ""
+    review: str = ""
+
+
+def _read_head(path: str) -> _Head:
+    try:
+        with open_source(path) as packed:
+            stream = unpack(packed)
+            head = stream.read(_HEAD)
+            while b"\n" not in head and len(head) < _LONGEST_HEAD and (more := stream.read(_HEAD)):
+                head += more
+            first, _, rest = head.partition(b"\n")
+            rest = rest[:_HEAD] or stream.read(_HEAD)
+    except (SourceError, OSError):
+        return _Head()
+    fork = _COPIED.match(rest) or _FORK.search(first)
+    parent = _PARENT.search(first) if _REVIEW.search(first) else None
+    return _Head(fork[1].decode() if fork else "", parent[1].decode() if parent else "")
+
+
+def _cutoffs(parts: tuple[str, ...]) -> list[int]:
+    """Return for each file the ordinal from which a later one abandoned its records."""
+    bases = [NEVER] * len(parts)
+    for index, part in enumerate(parts[1:], 1):
+        try:
+            first = next(read_lines(part, Integrity()), None)
+        except SourceError:
+            continue
+        base = (
+            mapping(first.payload, "history_base").get("end_ordinal_exclusive") if first else None
+        )
+        bases[index] = base if isinstance(base, int) else NEVER
+    return [min(bases[index + 1 :], default=NEVER) for index in range(len(parts))]
+
+
+def _own_from(part: str, survey: Survey, owners: tuple[str, ...]) -> int:
+    parent = next((path for path in owners if _thread_of(path) == survey.copied), None)
+    return 1 if parent is None else compare(part, parent)
+
+
+def _parents(unit: Unit) -> Iterator[str]:
+    """Yield the thread that spawned this one, if one did."""
+    first = next(read_lines((unit.parts or (unit.path,))[0], Integrity()), None)
+    if first is not None and (parent := parent_of(first.payload)):
+        yield parent
+
+
+def _spawn_calls(path: str) -> Iterator[tuple[str, str]]:
+    """Yield (thread, call) for each answer of a call that spawned one."""
+    calls: set[str] = set()
+    for line in read_lines(path, Integrity()):
+        call = string(line.payload, "call_id")
+        if line.sub == "function_call" and string(line.payload, "name") == "spawn_agent":
+            calls.add(call)
+        elif line.sub == "function_call_output" and call in calls:
+            detail = tools.arguments_of({"arguments": line.payload.get("output")})
+            yield string(detail, "agent_id"), call
