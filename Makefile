@@ -40,6 +40,7 @@ types: $(VENV)/.developer
 docs: $(VENV)/.developer
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/picture.py
+	$(BIN)/python tests/test_docs.py
 
 # Measurements; results go to bench/results/.
 bench: $(VENV)/.developer

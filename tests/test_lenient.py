@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agtail.lenient import BROKEN, MAX_DEPTH, decode
+from agtail.lenient import BROKEN, MAX_DEPTH, decode, decode_text
 from agtail.model import Integrity
 
 
@@ -160,6 +160,11 @@ def test_endless_escapes_take_no_time() -> None:
     started = time.process_time()
     assert decoded('{"a":"' + '\\"[' * 300_000) is BROKEN
     assert time.process_time() - started < 5
+
+
+def test_json_inside_a_string_is_decoded_alike() -> None:
+    assert decode_text('{"a": 1e999, "é": "\\ud800"}') == {"a": "1e999", "é": "\ufffd"}
+    assert decode_text("{") is BROKEN
 
 
 def test_of_two_equal_keys_the_last_holds() -> None:

@@ -246,7 +246,7 @@ class _Builder:
                 self._name_hook(event)
         if event.model:
             self.models.setdefault(event.model)
-        if event.kind == "tool_use" and event.tool and self.describe:
+        if event.kind == "tool_use" and event.tool and self.describe and event.summary is None:
             event.summary = self.describe(event.tool, event.input)
         self._count(event)
 

@@ -164,16 +164,16 @@ class History:
         if not wanted:
             raise SessionNotFoundError(reference)
         path = os.path.realpath(os.path.expanduser(wanted)) if os.sep in wanted else None
-        exact: list[Transcript] = []
-        prefixed: list[Transcript] = []
+        fitting: dict[int, list[Transcript]] = {}
         for transcript in self.transcripts(self._candidates(agent, wanted, path)):
             session = transcript.session
             here = path is not None and os.path.realpath(session.path) == path
-            if here or wanted in (session.id, _stem(session.path)):
-                exact.append(transcript)
-            elif session.id.startswith(wanted):
-                prefixed.append(transcript)
-        fits = (exact[:1] if path is not None else exact) or prefixed
+            rank = _EXACT if here else _fit(session, wanted)
+            if rank is not None:
+                fitting.setdefault(rank, []).append(transcript)
+        fits = fitting[min(fitting)] if fitting else []
+        if path is not None:
+            fits = fits[:1]  # the session itself comes before those that live within its file
         if not fits:
             raise SessionNotFoundError(reference)
         if len(fits) > 1:
@@ -215,6 +215,26 @@ class History:
 
     def _report(self, error: SourceError) -> None:
         self._warn(str(error))
+
+
+_EXACT, _NAMED, _BEGUN = range(3)
+
+
+def _fit(session: Session, wanted: str) -> int | None:
+    """Say how well an id fits a session: wholly, by the name of its file, or as a beginning.
+
+    The id of a session within another's file is the other's id, ``#`` and its own: each of the
+    two may be shortened, and the other's id alone does not mean the session within.
+    """
+    if session.id == wanted:
+        return _EXACT
+    ids, beginnings = session.id.split("#"), wanted.split("#")
+    if len(ids) != len(beginnings):
+        return None
+    if _stem(session.path) == wanted:
+        return _NAMED
+    begun = all(whole.startswith(begin) for whole, begin in zip(ids, beginnings, strict=True))
+    return _BEGUN if begun else None
 
 
 def _stem(path: str) -> str:

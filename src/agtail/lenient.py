@@ -55,6 +55,11 @@ def decode(raw: bytes, health: Integrity) -> Any:
     return value
 
 
+def decode_text(text: str) -> Any:
+    """Decode JSON that stands in a string of a record, as :func:`decode` does."""
+    return decode(text.encode(), Integrity())
+
+
 def _is_deep(value: Any) -> bool:
     """Whether containers nest beyond :data:`MAX_DEPTH`."""
     level = [value]

@@ -15,6 +15,7 @@ from agtail.cli.terminal import (
     cut_left,
     fitted,
     neutralise,
+    wrapped,
 )
 
 PLAIN = [Span("amber", AMBER), Span(" and bare")]
@@ -146,3 +147,31 @@ def test_a_fitted_line_never_overflows(width: int) -> None:
     assert cells(text) <= width
     assert ("…" in text) == (width < 10)
     assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("one two three", ["one two ", "  three"]),
+        ("one two", ["one two"]),
+        ("eight888 x", ["eight888", "  x"]),
+        ("a longest-word-of-all", ["a longes", "  t-word", "  -of-al", "  l"]),
+        ("first\nsecond line", ["first", "second ", "  line"]),
+        ("\n\n", ["", "", ""]),
+        ("eight888\nx", ["eight888", "x"]),
+        ("木木 木木木木木", ["木木 木", "  木木木", "  木"]),
+        ("seven77         x", ["seven77", "  x"]),
+    ],
+)
+def test_lines_are_broken_between_words(text: str, rows: list[str]) -> None:
+    shown = "".join(span.text for span in wrapped([Span(text, RED)], 8, 2))
+    assert shown.split("\n") == rows
+
+
+@pytest.mark.parametrize("width", range(2, 30))
+def test_no_row_is_wider_than_the_terminal_and_nothing_is_lost(width: int) -> None:
+    line = [Span("05-01 ", AMBER), Span("user"), Span(": 木木 é🍐 a/very/long/path\n    x y", RED)]
+    shown = "".join(span.text for span in wrapped(line, width, 11))
+    assert max(cells(row) for row in shown.split("\n")) <= width
+    letters = "".join(span.text for span in line).split()
+    assert "".join(shown.split()) == "".join(letters)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,61 +87,78 @@ def lines(folder: Path, pattern: str) -> Iterator[tuple[str, Any]]:
                 continue
 
 
-def transcripts(agent: str, home: Path) -> Iterator[tuple[str, Any]]:
-    if agent == "codex":
-        yield from lines(home, "rollout-*.jsonl")
-        return
+INVENTED = {"brand-new-record"}
+"""Types that a corpus made up to stand for versions to come."""
+
+
+def claude_sessions(home: Path) -> Iterator[tuple[str, Any]]:
     yield from lines(home, "agent-*.jsonl")
     yield from lines(home, "projects/*/*-*-*-*-*.jsonl")
 
 
-INVENTED = {"brand-new-record"}
-"""Types that a corpus made up to stand for versions to come."""
+def codex_rollouts(home: Path) -> Iterator[tuple[str, Any]]:
+    return (found for found in lines(home, "rollout-*.jsonl") if "payload" in found[1])
 
-CASES = {
-    "claude session": ("claude-code", transcripts, schemas.ClaudeSessionEntry),
-    "codex rollout": ("codex", transcripts, schemas.CodexRolloutLine),
+
+def codex_bare_rollouts(home: Path) -> Iterator[tuple[str, Any]]:
+    return (found for found in lines(home, "rollout-*.jsonl") if "payload" not in found[1])
+
+
+CASES: dict[str, tuple[str, Callable[[Path], Iterator[tuple[str, Any]]], Any]] = {
+    "claude session": (".claude", claude_sessions, schemas.ClaudeSessionEntry),
     "claude history": (
-        "claude-code",
-        lambda _agent, home: lines(home, "history.jsonl"),
+        ".claude",
+        lambda home: lines(home, "history.jsonl"),
         schemas.ClaudeHistoryEntry,
     ),
+    "codex rollout": (".codex", codex_rollouts, schemas.CodexRolloutLine),
+    "codex bare rollout": (".codex", codex_bare_rollouts, schemas.CodexBareLine),
     "codex history": (
-        "codex",
-        lambda _agent, home: lines(home, "history.jsonl"),
+        ".codex",
+        lambda home: lines(home, "history.jsonl"),
         schemas.CodexHistoryEntry,
     ),
-    "codex index": (
-        "codex",
-        lambda _agent, home: lines(home, "session_index.jsonl"),
-        schemas.CodexLogEntry,
+    "codex names": (
+        ".codex",
+        lambda home: lines(home, "session_index.jsonl"),
+        schemas.CodexSessionIndexEntry,
     ),
 }
 
 
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"ts": "1"}, ".ts: str for <class 'int'>"),
+        ({"ts": True}, ".ts: bool for <class 'int'>"),
+        ({"extra": 1}, ".extra: not described by CodexHistoryEntry"),
+    ],
+)
+def test_the_comparison_sees_what_does_not_fit(change: dict[str, object], fault: str) -> None:
+    entry = {"session_id": "a", "ts": 1, "text": "b"}
+    assert misfits(entry, schemas.CodexHistoryEntry) == []
+    assert misfits({**entry, **change}, schemas.CodexHistoryEntry) == [fault]
+    assert misfits({"text": "b", "ts": 1}, schemas.CodexHistoryEntry) == [".session_id: missing"]
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_every_record_of_the_corpora_fits(case: str) -> None:
-    agent, find, shape = CASES[case]
-    records = list(find(agent, CORPORA / agent))
+    folder, find, shape = CASES[case]
+    faults, records = set[str](), 0
+    for home in sorted(CORPORA.glob(f"*/*/{folder}")):
+        for where, record in find(home):
+            if isinstance(record, dict) and record.get("type") not in INVENTED:
+                records += 1
+                faults.update(f"{where}{fault}" for fault in misfits(record, shape))
     assert records
-    faults = {
-        f"{where}{fault}"
-        for where, record in records
-        if isinstance(record, dict) and record.get("type") not in INVENTED
-        for fault in misfits(record, shape)
-    }
     assert sorted(faults)[:20] == []
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_record_of_the_sample_fits(case: str) -> None:
-    agent, find, shape = CASES[case]
-    faults = [
-        f"{where}{fault}"
-        for where, record in find(agent, sample_home())
-        for fault in misfits(record, shape)
-    ]
-    assert faults == []
+    folder, find, shape = CASES[case]
+    found = find(sample_home() / folder)
+    assert [f"{where}{fault}" for where, record in found for fault in misfits(record, shape)] == []
 
 
 def test_the_rows_of_the_codex_index_fit() -> None:
@@ -188,9 +205,13 @@ CODEX_PROGRAM = """
 import json
 from agtail.schemas import CodexHistoryEntry, CodexRolloutLine
 
-def kind(line: str) -> str:
+def calls(line: str) -> list[str]:
     entry: CodexRolloutLine = json.loads(line)
-    return entry["type"]
+    if entry["type"] == "response_item":
+        item = entry["payload"]
+        if item["type"] == "function_call":
+            return [item["name"]]
+    return []
 
 def prompt(line: str) -> tuple[str, int]:
     entry: CodexHistoryEntry = json.loads(line)

@@ -231,3 +231,11 @@ def expand(pattern: str, surroundings: Surroundings) -> Path:
     if pattern.startswith("~/"):
         return surroundings.home / pattern[2:]
     return Path(os.fspath(pattern))
+
+
+def token_count(value: object) -> int:
+    """Return a recorded token counter; 0 for what is none, so that sums always fit a number."""
+    return value if type(value) is int and 0 < value < _MOST_TOKENS else 0
+
+
+_MOST_TOKENS = 2**50

@@ -13,7 +13,17 @@ from agtail.model import Blob
 EMBEDDED_LENGTH: Final = 128
 """Base64 inside a longer text is cut from this many characters on; shorter is left readable."""
 
+_OPENINGS = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "UklGR": "image/webp",
+    "R0lGOD": "image/gif",
+    "JVBERi0": "application/pdf",
+}
+"""How the base64 of a file of a known type begins."""
+
 _MEDIA_KEYS = ("media_type", "mediaType", "mime_type", "mimeType", "type")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{128,}={0,2}")
 _DATA_URL = re.compile(
     r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.+-]+=[^;,\s]*)*;base64,([A-Za-z0-9+/=_-]*)"
 )
@@ -65,8 +75,9 @@ def strip_base64(value: object) -> tuple[Any, list[Blob]]:
     """Cut base64 payloads out of any JSON value.
 
     A payload is the value of a ``base64`` key, a ``data`` key beside a media type (or beside
-    ``"type": "base64"``), a string that is a base64 ``data:`` URL, and a long one inside a
-    text. Each becomes :func:`placeholder`.
+    ``"type": "base64"``), a string that is a base64 ``data:`` URL, a long one inside a text, and
+    a long string that is nothing but the base64 of an image or a PDF. Each becomes
+    :func:`placeholder`.
 
     Returns:
         The value (the same object when nothing was cut; never changed in place), and what was
@@ -78,6 +89,8 @@ def strip_base64(value: object) -> tuple[Any, list[Blob]]:
 
 def _strip(value: Any, blobs: list[Blob]) -> Any:
     if isinstance(value, str):
+        if value.startswith(tuple(_OPENINGS)) and _BASE64.fullmatch(value):
+            return _cut(blob_from_base64(value, _opened(value)), blobs)
         return _strip_text(value, blobs) if ";base64," in value else value
     if isinstance(value, list):
         items = [_strip(item, blobs) for item in value]
@@ -88,6 +101,10 @@ def _strip(value: Any, blobs: list[Blob]) -> Any:
         fields = {key: _strip_field(value, key, blobs) for key in value}
         return fields if any(fields[key] is not value[key] for key in value) else value
     return value
+
+
+def _opened(data: str) -> str:
+    return next(kind for opening, kind in _OPENINGS.items() if data.startswith(opening))
 
 
 def _strip_field(record: dict[str, Any], key: str, blobs: list[Blob]) -> Any:

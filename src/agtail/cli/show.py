@@ -143,15 +143,15 @@ def _wanted_kinds(
 
 
 def _print_timeline(screen: Screen, wording: Wording, choice: Choice, *, full: bool) -> None:
-    from agtail.cli.timeline import Timeline, header, hidden_line  # noqa: PLC0415 - start-up time
+    from agtail.cli.timeline import INDENT, Timeline, header, hidden_line  # noqa: PLC0415 - start-up time
 
     for line in header(choice.session, wording):
-        screen.line(line)
+        screen.line(line, hanging=2)
     screen.text("")
     timeline = Timeline(wording, full=full)
     for event in choice.events():
         for line in timeline.lines(event):
-            screen.line(line)
+            screen.line(line, hanging=len(INDENT))
     if choice.hidden:
         screen.line(hidden_line(choice.hidden))
 

@@ -94,16 +94,31 @@ def lines(tally: Tally) -> Iterator[Line]:
     yield [Span(f"sessions {tally.sessions:,}{subagents}  messages {tally.messages:,}")]
     yield []
     yield [Span("tokens", BOLD)]
-    for model, usage in [("", tally.usage), *tally.by_model()]:
-        counters = [
-            f"input {usage.input_tokens:,}",
-            f"output {usage.output_tokens:,}",
-            f"cache-read {usage.cache_read_tokens:,}",
-            f"cache-write {usage.cache_creation_tokens:,}" if usage.cache_creation_tokens else "",
-            f"total {usage.total:,}",
+    usage = tally.usage
+    spent = f"input {usage.input_tokens:,}  output {usage.output_tokens:,}"
+    yield [Span(f"  {spent}  cache-read {usage.cache_read_tokens:,}  total {usage.total:,}")]
+    if usage.cache_creation_tokens or len(tally.model_usage) > 1:
+        yield from _table(tally)
+
+
+def _table(tally: Tally) -> Iterator[Line]:
+    """Write what each model took, in columns as wide as they have to be."""
+    rows = [("", "input", "output", "cache-read", "cache-write", "total")]
+    rows += [
+        (
             model,
-        ]
-        yield [Span("  " + "  ".join(filter(None, counters)), DIM if model else "")]
+            f"{usage.input_tokens:,}",
+            f"{usage.output_tokens:,}",
+            f"{usage.cache_read_tokens:,}",
+            f"{usage.cache_creation_tokens:,}",
+            f"{usage.total:,}",
+        )
+        for model, usage in tally.by_model()
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for model, *counters in rows:
+        cells = [f"{cell:>{width}}" for cell, width in zip(counters, widths[1:], strict=True)]
+        yield [Span(f"  {model:<{widths[0]}}  {'  '.join(cells)}", DIM)]
 
 
 def _rounded(value: float) -> int:

@@ -48,9 +48,7 @@ class Tally(Wire):
         return sorted(self.tools.items(), key=lambda each: (-each[1], each[0]))
 
     def by_model(self) -> list[tuple[str, Usage]]:
-        """Return what each model spent, most first; nothing when there is only one."""
-        if len(self.model_usage) < 2:
-            return []
+        """Return what each model took, most first."""
         named = [(model or UNKNOWN_MODEL, usage) for model, usage in self.model_usage.items()]
         return sorted(named, key=lambda each: (-each[1].total, each[0]))
 

@@ -29,6 +29,8 @@ ELLIPSIS: Final = "…"
 # make a line read as something else; line separators break columns.
 _DANGEROUS = re.compile("\r\n|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
+_WORDS = re.compile(r"\n|[^\S\n]+|\S+")
+
 
 class Span(NamedTuple):
     """A piece of a line: its text, and the SGR code to show it with on a terminal."""
@@ -60,14 +62,22 @@ class Screen:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.width = shutil.get_terminal_size().columns if self.terminal else None
 
-    def line(self, spans: Iterable[Span], *, fit: bool = False) -> None:
-        """Print one line; with ``fit`` it is cut to the width of the terminal."""
+    def line(self, spans: Iterable[Span], *, fit: bool = False, hanging: int | None = None) -> None:
+        """Print one line.
+
+        Args:
+            spans: its pieces.
+            fit: on a terminal, cut it to the width.
+            hanging: on a terminal, break it between words, and begin what follows so far in.
+        """
         if not self._harmless:
             self._stream.write("".join([span.text for span in spans]) + "\n")
             return
         shown = [Span(neutralise(span.text), span.style) for span in spans]
         if fit and self.width is not None:
             shown = fitted(shown, self.width)
+        elif hanging is not None and self.width is not None:
+            shown = wrapped(shown, self.width, hanging)
         if self.color:
             text = "".join(
                 f"\x1b[{style}m{text}\x1b[0m" if style and text else text for text, style in shown
@@ -148,6 +158,46 @@ def fitted(spans: Line, width: int) -> Line:
             return [*flat[:index], Span(cut(span.text + " " * follows, room), span.style)]
         room -= used
     return flat
+
+
+def wrapped(spans: Line, width: int, hanging: int) -> Line:
+    """Break a line between words so that no row is wider than ``width`` columns.
+
+    Line feeds stay; rows that a break begins are indented by ``hanging``. A word that is longer
+    than a row is broken anywhere.
+    """
+    indent = " " * min(hanging, width // 2 if width > 3 else 0)
+    broken = f"\n{indent}"
+    row = width - len(indent)
+    room = width
+    result: Line = []
+    for text, style in spans:
+        pieces: list[str] = []
+        for word in _WORDS.findall(text):
+            if word == "\n":
+                pieces.append(word)
+                room = width
+                continue
+            rest, needed = word, cells(word)
+            if needed > room and (word.isspace() or needed <= row):
+                pieces.append(broken)
+                rest, room = word.lstrip(" "), row
+            while cells(rest) > room:
+                head = _fitting(rest, room) or rest[: int(room >= row)]
+                pieces += [head, broken]
+                rest, room = rest[len(head) :], row
+            pieces.append(rest)
+            room -= cells(rest)
+        result.append(Span("".join(pieces), style))
+    return result
+
+
+def _fitting(text: str, room: int) -> str:
+    """Return as much of the beginning as fits."""
+    end = 0
+    while end < len(text) and (room := room - cells(text[end])) >= 0:
+        end += 1
+    return text[:end]
 
 
 def _visible(match: re.Match[str]) -> str:

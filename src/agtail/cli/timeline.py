@@ -83,7 +83,7 @@ class Timeline:
             yield [*start, Span(speaker, style), Span(f": {body}"), *_badge(event)]
         elif event.kind == "thinking":
             said = self._brief(text, LINE_LENGTH)
-            yield [*start, Span("thinking", VIOLET), Span(f" {said}", DIM), *_badge(event)]
+            yield [*start, Span("thinking", VIOLET), Span(f" {said}".rstrip(), DIM), *_badge(event)]
         elif event.kind == "tool_use":
             yield from self._call(event, start)
         elif event.kind == "tool_result":

@@ -65,13 +65,15 @@ class Wording:
 
 
 def short_id(session_id: str) -> str:
-    """Return the first eight characters that tell sessions apart, from the start of the id.
+    """Return the beginning of an id that tells sessions apart: eight characters.
 
-    A leading word such as ``agent-`` does not count. The id of a subagent inside its parent's
-    file begins with the parent's id, so it is kept whole.
+    A leading word such as ``agent-`` does not count. The id of a session within another's file
+    consists of two, with ``#`` between, and both are shortened.
     """
-    if "#" in session_id:
-        return session_id
+    return "#".join(map(_short, session_id.split("#")))
+
+
+def _short(session_id: str) -> str:
     word = _SHARED_WORD.match(session_id)
     return session_id[: (word.end() if word else 0) + 8]
 

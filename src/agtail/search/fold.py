@@ -6,6 +6,7 @@ a folded text is exactly as long as the text and a place in one is the same plac
 
 from __future__ import annotations
 
+import functools
 import re
 
 _SIMPLE_ONLY = {"\u1fd3": "\u0390", "\u1fe3": "\u03b0", "\ufb05": "\ufb06"}
@@ -17,6 +18,9 @@ _SPECIAL = (
 )
 """Where ``str.lower`` and the rule part: long s, variants of Greek and Cyrillic letters, Cherokee,
 ``İ`` (which would grow), and the capital sigma, whose lower case depends on its neighbours."""
+
+_ONE_WAY = "\u03f4\u1e9e\u2126\u212a\u212b"
+"""Capitals that their small letter does not lead back to: the Kelvin sign and such."""
 
 _SPECIAL_RUN = re.compile(f"([{_SPECIAL}]+)")
 
@@ -46,6 +50,17 @@ def fold_character(character: str) -> str:
     if len(folded) > 1:
         folded = character.lower()
     return folded if len(folded) == 1 else character
+
+
+@functools.lru_cache(4096)
+def alike(character: str) -> str:
+    """Return all code points that fold to the same as this one, in order, itself included."""
+    folded = fold_character(character)
+    near = {character, folded, *(chr(code) for code, to in _TABLE.items() if to == folded)}
+    near |= {each for each in _ONE_WAY if fold_character(each) == folded}
+    for each in tuple(near):
+        near |= {each.upper(), each.title(), each.lower()}
+    return "".join(sorted(c for c in near if len(c) == 1 and fold_character(c) == folded))
 
 
 _TABLE = {

@@ -8,7 +8,7 @@ from typing import Any
 from agtail.agents.base import Item
 from agtail.agents.blobs import strip_base64
 from agtail.assemble import strings_of
-from agtail.model import Event
+from agtail.model import Event, Source
 from agtail.records import Json
 
 _MIRRORS = frozenset({"api-request", "api-request-blob", "api-request-shape", "last-prompt"})
@@ -106,7 +106,7 @@ class Metadata:
         """Yield the prompts that were queued and never arrived: this was their only record."""
         yield from self._queued.values()
 
-    def items(self, data: Json, kind: object) -> Iterator[Item]:
+    def items(self, data: Json, kind: object, source: Source) -> Iterator[Item]:
         """Map a record without a message, whatever its type."""
         name = kind if isinstance(kind, str) else ""
         if name in _MIRRORS:
@@ -115,7 +115,7 @@ class Metadata:
             yield from _progress(data)
             return
         if name == "queue-operation":
-            yield from self._queue(data)
+            yield from self._queue(data, source)
             return
         if name in _STATE:
             content = {key: value for key, value in data.items() if key not in _ENVELOPE}
@@ -132,7 +132,7 @@ class Metadata:
             bookkeeping=name in _STATE,
         )
 
-    def _queue(self, data: Json) -> Iterator[Item]:
+    def _queue(self, data: Json, source: Source) -> Iterator[Item]:
         content = data.get("content")
         if data.get("operation") == "enqueue" and isinstance(content, str) and content.strip():
             timestamp = data.get("timestamp")
@@ -142,6 +142,7 @@ class Metadata:
                 text=f"queued, never sent: {content}",
                 ts=timestamp if isinstance(timestamp, str) else None,
                 raw=data,
+                src=source,
                 bookkeeping=True,
             )
         elif data.get("reason"):

@@ -18,6 +18,7 @@ from agtail.agents.base import (
     Title,
     ToolResult,
     Within,
+    token_count,
 )
 from agtail.agents.blobs import strip_base64
 from agtail.agents.claude_code import text as texts
@@ -89,7 +90,7 @@ class Reader:
 
     def _record(self, record: Record) -> Iterator[Item]:
         data = record.data
-        kind = data.get("type")
+        kind = _string(data.get("type"))
         source = Source(line=record.line, offset=record.offset, length=record.length)
         inherited = self._is_copy(data)
         if inherited and self.fork_of is not None:
@@ -99,7 +100,7 @@ class Reader:
         if chain is None:
             self._link(record, data, kind)
             self.ending.see(data)
-        for item in self._map(data, kind):
+        for item in self._map(data, kind, source):
             if isinstance(item, Event | ToolResult):
                 item.src = item.src or source
                 item.inherited = inherited
@@ -116,9 +117,9 @@ class Reader:
         owned = self.owned
         if owned is None:
             return False
-        message = data.get("message")
-        return data.get("uuid") in owned.uuids or (
-            isinstance(message, dict) and message.get("id") in owned.messages
+        return (
+            _string(data.get("uuid")) in owned.uuids
+            or _string(_message(data).get("id")) in owned.messages
         )
 
     def _facts(self, data: Json, kind: object) -> Iterator[Item]:
@@ -189,7 +190,7 @@ class Reader:
             uuid, _string(data.get("parentUuid")), record.line, prompt=prompt and not has_result
         )
 
-    def _map(self, data: Json, kind: object) -> Iterator[Item]:
+    def _map(self, data: Json, kind: object, source: Source) -> Iterator[Item]:
         message = data.get("message")
         if isinstance(message, dict) and kind not in ("progress", "api-request-blob"):
             if kind == "assistant" or message.get("role") == "assistant":
@@ -206,7 +207,7 @@ class Reader:
             yield Event(kind="summary", role="system", text=summary, bookkeeping=True, raw=data)
         else:
             yield from self._labels(data, kind)
-            yield from self.metadata.items(data, kind)
+            yield from self.metadata.items(data, kind, source)
 
     def _labels(self, data: Json, kind: object) -> Iterator[Item]:
         if kind == "custom-title":
@@ -361,23 +362,19 @@ def _usage(usage: Json) -> Usage:
     split = usage.get("cache_creation")
     details = usage.get("output_tokens_details")
     parts = split if isinstance(split, dict) else {}
-    short, long = (_count(parts.get(f"ephemeral_{age}_input_tokens")) for age in ("5m", "1h"))
-    written = _count(usage.get("cache_creation_input_tokens"))
+    short, long = (token_count(parts.get(f"ephemeral_{age}_input_tokens")) for age in ("5m", "1h"))
+    written = token_count(usage.get("cache_creation_input_tokens"))
     return Usage(
-        input_tokens=_count(usage.get("input_tokens")),
-        output_tokens=_count(usage.get("output_tokens")),
-        cache_read_tokens=_count(usage.get("cache_read_input_tokens")),
+        input_tokens=token_count(usage.get("input_tokens")),
+        output_tokens=token_count(usage.get("output_tokens")),
+        cache_read_tokens=token_count(usage.get("cache_read_input_tokens")),
         cache_creation_tokens=written or short + long,
         cache_creation_5m_tokens=short if parts else None,
         cache_creation_1h_tokens=long if parts else None,
-        reasoning_tokens=_count(details.get("thinking_tokens")) or None
+        reasoning_tokens=token_count(details.get("thinking_tokens")) or None
         if isinstance(details, dict)
         else None,
     )
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and value > 0 else 0
 
 
 def _message(data: Json) -> Json:

@@ -45,7 +45,7 @@ def tool_result(block: Json, record: Json, folder: str) -> ToolResult:
         tool_use_id=call if isinstance(call, str) else "",
         text=text,
         is_error=failed,
-        detail=_leftovers(structured, text),
+        detail=_with_decision(_leftovers(structured, text), record),
         before=_before(structured),
         images=images + [image for image in more if image.sha256 not in seen],
     )
@@ -77,6 +77,18 @@ def _out_of_line(text: str, folder: str) -> str:
     except (SourceError, OSError, ValueError):
         return ""
     return f"\n{output}"
+
+
+def _with_decision(detail: Any, record: Json) -> Any:
+    """Add who allowed or refused the call, and by which rule, when that is recorded."""
+    decision = {key: record[key] for key in _DECISION if record.get(key)}
+    if not decision:
+        return detail
+    told = detail if isinstance(detail, dict) else {"toolUseResult": detail} if detail else {}
+    return {**told, **decision}
+
+
+_DECISION = ("permissionDecision", "toolDenialKind")
 
 
 def _before(structured: Any) -> str | None:

@@ -471,7 +471,10 @@ class ClaudeApiRequestShapeEntry(TypedDict):
 
 
 class ClaudeOtherEntry(TypedDict):
-    """State records that are rarely seen, and those of versions to come."""
+    """Records of a type that is not described: rarely seen, or of a version to come.
+
+    No member of ``ClaudeSessionEntry``, whose members are told apart by their ``type``.
+    """
 
     type: str
 
@@ -501,7 +504,6 @@ ClaudeSessionEntry = (
     | ClaudeApiRequestEntry
     | ClaudeApiRequestBlobEntry
     | ClaudeApiRequestShapeEntry
-    | ClaudeOtherEntry
 )
 
 

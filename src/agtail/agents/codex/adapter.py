@@ -10,47 +10,38 @@ from typing import NamedTuple
 
 import msgspec
 
-from agtail.agents.base import Item, Location, Meta, Surroundings, Unit
+from agtail.agents.base import Abandoned, Item, Location, Meta, Surroundings, Unit
 from agtail.agents.codex import tools
 from agtail.agents.codex.lines import mapping, read_lines, string
 from agtail.agents.codex.names import INDEX, Names
 from agtail.agents.codex.rollout import Reader
 from agtail.agents.codex.survey import NEVER, Survey, compare, take_survey
-from agtail.agents.codex.thread import parent_of
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
 from agtail.model import Integrity
 from agtail.records import Found, Report, last_timestamp, open_source, unpack, walk
 
 ELIDED = {
+    "**.type": "the kind of a record or part: the event's kind, or the tool's name",
     "timestamp": "when the line was written; records that are folded keep the call's",
     "**.turn_id": "ties records together",
     "**.root_turn_id": "ties records together",
+    "**.phase": "commentary or final answer",
     "**.encrypted_content": "the vendor's, unreadable",
-    "state:previous_response_id": "ties records together",
+    "previous_response_id": "ties records together",
     "response_item:metadata.**": "the program's notes on what it sent, by number and id",
     "response_item:payload.internal_chat_message_metadata_passthrough.**": "speaker and turn",
     "response_item:payload.id": "id of a message or output; calls are tied by call_id",
-    "response_item/message:payload.phase": "commentary or final answer",
-    "response_item/message:payload.content.*.image_url": "media type, size, sha256 are kept",
-    "response_item/function_call:payload.arguments": "JSON in a string: kept parsed, as input",
-    "response_item/function_call_output:payload.output.*.image_url": "as above",
-    "response_item/custom_tool_call_output:payload.output.*.image_url": "as above",
-    "response_item/image_generation_call:payload.result": "as above",
     "compacted:payload.replacement_history.**": "repeats messages of the same file",
     "compacted:payload.retained_context.**": "repeats messages of the same file",
     "token_usage_record:payload.**": "counted as usage",
-    "event_msg/token_count:payload.**": "counted as usage",
-    "event_msg/task_started:payload.**": "the beginning of a turn; tells how it ended",
-    "event_msg/task_complete:payload.last_agent_message": "repeats an answer",
-    "event_msg/user_message:payload.images.*": "the same image as in the message",
-    "event_msg/item_completed:payload.thread_id": "the thread itself or the child in review",
+    "event_msg/token_count:payload.**": "counted as usage (not in the corpora)",
+    "event_msg/task_started:payload.turn_attribution.**": "which turn of a parent led to it",
+    "event_msg/task_complete:payload.last_agent_message": "an answer again (not in the corpora)",
+    "event_msg/item_completed:payload.item.command.*": "the call's own (not in the corpora)",
+    "event_msg/item_completed:payload.item.parsed_cmd.**": "the call's own (not in the corpora)",
     "event_msg/item_completed:payload.item.id": "ties records together",
-    "event_msg/item_completed:payload.item.type": "the kind of a record that is folded",
     "event_msg/item_completed:payload.item.client_id": "ties records together",
-    "event_msg/item_completed:payload.item.phase": "commentary or final answer",
-    "event_msg/item_completed:payload.item.command.*": "the command of the call, as started",
-    "event_msg/item_completed:payload.item.parsed_cmd.**": "the command of the call, parsed",
 }
 """Fields whose strings are not kept as text, with the reason."""
 
@@ -171,7 +162,11 @@ class Codex:
                 if len(parts) == 1:
                     raise
                 health.unreadable = f"{os.path.basename(part)}: {error.reason}"
-        yield from self._spawner(unit)
+        rewinds = sum(cutoff != NEVER for cutoff in cutoffs)
+        if rewinds:
+            yield Abandoned(lines=frozenset(), branches=rewinds)
+        if reader.parent:
+            yield from self._spawner(unit, reader.parent)
 
     def describe_tool(self, tool: str, tool_input: object) -> str | None:
         """Return a command line, or the files that a patch touches."""
@@ -229,9 +224,10 @@ class Codex:
         scope.names.refresh(lambda _error: None)
         return scope
 
-    def _spawner(self, unit: Unit) -> Iterator[Item]:
+    def _spawner(self, unit: Unit, parent: str) -> Iterator[Item]:
         """Find the call in the parent that spawned this thread."""
-        parent = next(iter(_parents(unit)), "")
+        if not self._threads:
+            list(self.units(lambda _error: None))
         local = self._threads.get((None, parent), ())
         for path in self._threads.get((unit.imported_from, parent), local):
             if call := self._spawns(path).get(unit.id):
@@ -346,13 +342,6 @@ def _cutoffs(parts: tuple[str, ...]) -> list[int]:
 def _own_from(part: str, survey: Survey, owners: tuple[str, ...]) -> int:
     parent = next((path for path in owners if _thread_of(path) == survey.copied), None)
     return 1 if parent is None else compare(part, parent)
-
-
-def _parents(unit: Unit) -> Iterator[str]:
-    """Yield the thread that spawned this one, if one did."""
-    first = next(read_lines((unit.parts or (unit.path,))[0], Integrity()), None)
-    if first is not None and (parent := parent_of(first.payload)):
-        yield parent
 
 
 def _spawn_calls(path: str) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ import msgspec
 from agtail.agents.base import ToolResult
 from agtail.agents.blobs import blob_from_base64, blob_from_data_url, placeholder, strip_base64
 from agtail.agents.codex.lines import TOOL_ITEMS, listing, mapping, string
+from agtail.lenient import BROKEN, decode_text
 from agtail.model import Blob
 from agtail.records import Json
 
@@ -50,11 +51,10 @@ def arguments_of(payload: Json) -> Any:
         return {"input": payload["input"]}
     given = payload.get("arguments")
     if isinstance(given, str):
-        try:
-            given = msgspec.json.decode(given) if given.strip() else {}
-        except (ValueError, RecursionError):
+        decoded = decode_text(given) if given.strip() else {}
+        if decoded is BROKEN:
             return {"raw": given}
-        return given if isinstance(given, dict) else {"value": given}
+        return decoded if isinstance(decoded, dict) else {"value": decoded}
     if isinstance(given, dict):
         return strip_base64(given)[0]
     if isinstance(payload.get("action"), dict):
@@ -157,7 +157,8 @@ def picture_of(payload: Json) -> list[Blob]:
 
 
 def _picture(data: str) -> Blob:
-    return blob_from_base64(data, "image/png")
+    _, known = strip_base64(data)
+    return known[0] if known else blob_from_base64(data, "image/png")
 
 
 def _unwrapped(command: list[Any]) -> str:
@@ -183,10 +184,7 @@ def _unsuccessful(item: Any) -> bool:
 
 
 def _object(text: str) -> Json | None:
-    try:
-        value = msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        return None
+    value = decode_text(text)
     return value if isinstance(value, dict) and isinstance(value.get("output"), str) else None
 
 

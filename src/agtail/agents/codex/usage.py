@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agtail.agents.base import Spend
+from agtail.agents.base import Spend, token_count
 from agtail.agents.codex.lines import Line, mapping, string
 from agtail.model import Usage
 from agtail.records import Json
@@ -61,10 +61,7 @@ class Meter:
 
 
 def _counters(recorded: Json) -> dict[str, int]:
-    values = {key: recorded.get(key) for key in _COUNTERS}
-    return {
-        key: value if isinstance(value, int) and value > 0 else 0 for key, value in values.items()
-    }
+    return {key: token_count(recorded.get(key)) for key in _COUNTERS}
 
 
 def _usage(spent: dict[str, int]) -> Usage:
