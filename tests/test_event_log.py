@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agtail.assemble import EventLog
+from agtail.event_log import EventLog
 from agtail.model import Event, Result, Source
 
 

@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -53,6 +54,18 @@ def decode(raw: bytes, health: Integrity) -> Any:
     if _LONG_NUMBER in shape:
         return _tame(value)
     return value
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """Yield every string value inside any JSON value, in order; names of members are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from strings_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings_of(inner)
 
 
 def decode_text(text: str) -> Any:

@@ -130,6 +130,7 @@ class Result(Wire, kw_only=True):
         before: the whole file as it was before an edit, when the agent recorded it; kept and
             shown, not searched, for it would match every edit of that file.
         ts: when the answer was recorded, as recorded.
+        src: where the answer's record lies, when it is another than the call's.
     """
 
     text: str = ""
@@ -137,6 +138,7 @@ class Result(Wire, kw_only=True):
     detail: Any = None
     before: str | None = None
     ts: str | None = None
+    src: Source | None = None
 
 
 class Event(Wire, kw_only=True):

@@ -315,7 +315,7 @@ def open_database(path: str | Path) -> Iterator[sqlite3.Connection]:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
             yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a damaged schema
             raise SourceError(str(path), str(error)) from error
 
 

@@ -177,15 +177,23 @@ def _print_raw(screen: Screen, choice: Choice) -> None:
         for path in dict.fromkeys(_file(choice, source) for source in sources):
             _copy(screen, path)
         return
-    printed: tuple[str, int] | None = None
+    printed: set[tuple[str, int]] = set()
     for event in choice.events():
-        source = event.src
-        if source is None or source.offset is None or source.length is None:
-            raise AgtailError(f"event {event.seq} has no record of its own in a file")
-        place = (_file(choice, source), source.offset)
-        if place != printed:
-            screen.raw(read_slice(*place, source.length) + b"\n")
-        printed = place
+        for source in _records(event):
+            if source.offset is None or source.length is None:
+                raise AgtailError(f"event {event.seq} has no record of its own in a file")
+            place = (_file(choice, source), source.offset)
+            if place not in printed:
+                screen.raw(read_slice(*place, source.length) + b"\n")
+            printed.add(place)
+
+
+def _records(event: Event) -> list[Source]:
+    """Return where an event and the answer folded into it were read."""
+    from agtail.model import Source  # noqa: PLC0415 - start-up time
+
+    answer = event.result.src if event.result is not None else None
+    return [event.src or Source(), *([answer] if answer is not None else [])]
 
 
 def _file(choice: Choice, source: Source) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from agtail.lenient import strings_of
 from agtail.model import Event
 
 _RAW_KINDS = frozenset({"unknown", "hook"})
@@ -46,10 +47,10 @@ def haystack(event: Event) -> str:
     if result is not None:
         parts.append(result.text)
         if result.detail is not None:
-            _collect_strings(result.detail, parts)
+            parts.extend(strings_of(result.detail))
     if event.kind in _RAW_KINDS and not event.bookkeeping:
         parts.append(event.command or "")
-        _collect_strings(event.raw, parts)
+        parts.extend(strings_of(event.raw))
     return parts[0] if len(parts) == 1 else "\n".join(filter(None, parts))
 
 
@@ -104,15 +105,3 @@ def _one_line(text: str) -> str:
 
 def _compact(value: object) -> str:
     return msgspec.json.encode(value).decode()
-
-
-def _collect_strings(value: object, into: list[str]) -> None:
-    """Append every string value within a JSON value, in its order; names of members are none."""
-    if isinstance(value, str):
-        into.append(value)
-    elif isinstance(value, dict):
-        for inner in value.values():
-            _collect_strings(inner, into)
-    elif isinstance(value, list):
-        for inner in value:
-            _collect_strings(inner, into)

@@ -185,9 +185,12 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def wants_event(self, event: Event) -> bool:
         """Tell whether an event passes the filters that are about events, the pattern aside.
 
-        An event without a readable time passes ``since`` and ``until``.
+        An event without a readable time passes ``since`` and ``until``. The agent's own
+        bookkeeping is looked at only when its kind is asked for.
         """
         if event.inherited and not self.inherited:
+            return False
+        if event.bookkeeping and event.kind not in self.kinds:
             return False
         if self.tools and not (
             event.kind == "tool_use" and event.tool is not None and self._fits_tool(event.tool)

@@ -83,7 +83,7 @@ def attachment_event(record: Json, attachment: Json) -> Iterator[Item]:
     kind = attachment.get("type")
     name = kind if isinstance(kind, str) else ""
     if name in HOOK_ATTACHMENTS or name.startswith("hook_"):
-        yield hook_attachment(attachment, record)
+        yield hook_attachment(attachment)
         return
     queued = prompt_of_queue(attachment)
     if queued is not None and _typed(attachment, queued):

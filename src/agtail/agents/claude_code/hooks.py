@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from agtail.agents.claude_code.metadata import said
 from agtail.model import Event
 
 HOOK_ATTACHMENTS = frozenset(
@@ -28,7 +29,7 @@ _LABEL_LENGTH = 60
 _LINE_LENGTH = 120
 
 
-def hook_attachment(attachment: dict[str, Any], raw: dict[str, Any]) -> Event:
+def hook_attachment(attachment: dict[str, Any]) -> Event:
     """Map one attachment of a hook; one firing can leave several."""
     command = attachment.get("command")
     call = attachment.get("toolUseID")
@@ -41,7 +42,7 @@ def hook_attachment(attachment: dict[str, Any], raw: dict[str, Any]) -> Event:
         tool_use_id=call if isinstance(call, str) else None,
         tool=tool if isinstance(tool, str) else None,
         command=command if isinstance(command, str) else None,
-        raw=raw,
+        raw=attachment,
     )
 
 
@@ -63,7 +64,7 @@ def stop_summary(record: dict[str, Any]) -> Event:
         text=text,
         hook_event="Stop",
         command="\n".join(filter(None, commands)) or None,
-        raw=record,
+        raw=said(record),
     )
 
 

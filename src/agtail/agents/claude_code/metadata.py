@@ -7,7 +7,7 @@ from typing import Any
 
 from agtail.agents.base import Item
 from agtail.agents.blobs import strip_base64
-from agtail.assemble import strings_of
+from agtail.lenient import strings_of
 from agtail.model import Event, Source
 from agtail.records import Json
 
@@ -118,7 +118,7 @@ class Metadata:
             yield from self._queue(data, source)
             return
         if name in _STATE:
-            content = {key: value for key, value in data.items() if key not in _ENVELOPE}
+            content = said(data)
             if self._latest.get(name) == content:
                 return
             self._latest[name] = content
@@ -143,7 +143,6 @@ class Metadata:
                 ts=timestamp if isinstance(timestamp, str) else None,
                 raw=data,
                 src=source,
-                bookkeeping=True,
             )
         elif data.get("reason"):
             yield Event(
@@ -171,7 +170,7 @@ def _progress(data: Json) -> Iterator[Item]:
             hook_event=str(detail.get("hookEvent") or "") or None,
             command=command if isinstance(command, str) else None,
             tool_use_id=data.get("toolUseID") if isinstance(data.get("toolUseID"), str) else None,
-            raw=data,
+            raw=detail,
         )
         return
     raw, images = strip_base64(data)
@@ -185,8 +184,12 @@ def _progress(data: Json) -> Iterator[Item]:
     )
 
 
+def said(data: Json) -> Json:
+    """Return a record without its envelope: what it says, not where it stands."""
+    return {key: value for key, value in data.items() if key not in _ENVELOPE}
+
+
 def _gist(name: str, data: Json) -> str:
     """Return the type and the strings of a record, without the envelope, for people to find."""
-    said = {key: value for key, value in data.items() if key not in _ENVELOPE}
-    values = " ".join(strings_of(said))[:_GIST_LENGTH]
+    values = " ".join(strings_of(said(data)))[:_GIST_LENGTH]
     return f"{name}: {values}" if values else name
