@@ -166,8 +166,10 @@ def test_memory_does_not_grow_with_the_history(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     rounds = 120_000_000 // len(text)
     with open(path, "w", encoding="utf-8") as stream:
-        for number in range(rounds):
-            stream.write(text.replace("s1-", f"s1-{number}-").replace("toolu_0", f"t{number}"))
+        stream.writelines(
+            text.replace("s1-", f"s1-{number}-").replace("toolu_0", f"t{number}")
+            for number in range(rounds)
+        )
     program = (
         "import sys\n"
         "from agtail.history import History\n"

@@ -40,7 +40,7 @@ from agtail.agents.claude_code.hooks import hook_attachment, stop_summary
     ],
 )
 def test_text_of_a_firing(attachment: dict[str, Any], text: str) -> None:
-    assert hook_attachment(attachment, {}).text == text
+    assert hook_attachment(attachment).text == text
 
 
 def test_hook_takes_the_name_of_the_call_that_triggered_it(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_hook_takes_the_name_of_the_call_that_triggered_it(tmp_path: Path) -> No
     hook = read(tmp_path, session).events[1]
     assert (hook.kind, hook.hook_event, hook.tool) == ("hook", "PreToolUse", "Write")
     assert hook.command == "${ROOT}/g.sh"
-    assert hook.raw["attachment"]["toolUseID"] == "t1"
+    assert hook.raw["toolUseID"] == "t1"
 
 
 def test_hook_before_its_call_takes_the_name_too(tmp_path: Path) -> None:

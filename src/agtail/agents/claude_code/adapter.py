@@ -26,6 +26,7 @@ from agtail.model import Integrity
 from agtail.records import Found, Report, last_timestamp, read_json, read_jsonl, walk
 
 ELIDED = {
+    "attachment:rendered.*.content": "the attachment again, in the words that the model saw",
     "api-request:**": "request log: repeats prompts, calls and results of the same file",
     "api-request-blob:**": "the message as sent: repeats prompts, calls and results",
     "api-request-shape:**": "the vendor's system prompt and tool descriptions",
