@@ -99,7 +99,9 @@ class _Writer:
             beside = folder / session_id / "subagents"
             self._write(beside / f"agent-{agent_id}.jsonl", child, size // 4 + 1)
             facts = {"agentType": "Explore", "description": self.words.prose(5)}
-            (beside / f"agent-{agent_id}.meta.json").write_bytes(msgspec.json.encode(facts))
+            sidecar = beside / f"agent-{agent_id}.meta.json"
+            sidecar.write_bytes(msgspec.json.encode(facts))
+            _set_time(sidecar, child.now)
 
     def _write(self, path: Path, story: Story, size: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,8 +116,11 @@ class _Writer:
                 if written >= size:
                     break
         self.counts["files"] += 1
-        ended = story.now.timestamp()
-        os.utime(path, (ended, ended))
+        _set_time(path, story.now)
+
+
+def _set_time(path: Path, moment: datetime) -> None:
+    os.utime(path, (moment.timestamp(), moment.timestamp()))
 
 
 class _Words:

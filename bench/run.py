@@ -54,7 +54,7 @@ def main() -> None:
 def prepared(megabytes: int, cjk: float) -> tuple[Path, dict[str, int]]:
     """Return the home of that size, made when it is not there yet, and what is in it."""
     home = HERE / "data" / f"{megabytes}-{cjk:g}"
-    facts = home.with_suffix(".json")
+    facts = home.with_name(f"{home.name}.json")
     if not facts.exists():
         shutil.rmtree(home, ignore_errors=True)
         counts = generate(home, megabytes=megabytes, cjk=cjk)

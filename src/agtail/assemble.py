@@ -7,6 +7,7 @@ a transcript is.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -97,7 +98,7 @@ class _Builder:
         self.unit = unit
         self.describe = describe
         self.events = EventLog()
-        self.lines: dict[tuple[str | None, int], list[int]] = {}
+        self.lines: dict[str | None, array[int]] = {}  # line and number of each event, by file
         self.meta = Meta()
         self.models: dict[str, None] = {}
         self.ending: Ending | None = None
@@ -154,7 +155,10 @@ class _Builder:
     def _place(self, event: Event) -> None:
         src = event.src
         if src is not None and src.line is not None:
-            self.lines.setdefault((src.path, src.line), []).append(event.seq)
+            pairs = self.lines.get(src.path)
+            if pairs is None:
+                pairs = self.lines[src.path] = array("q")
+            pairs.extend((src.line, event.seq))
 
     def _clock(self, time: int | None, ts: str | None) -> None:
         if time is None or ts is None:
@@ -264,9 +268,10 @@ class _Builder:
 
     def _abandon(self, item: Abandoned) -> None:
         self.branches += item.branches
-        for line in item.lines:
-            for seq in self.lines.get((item.path, line), ()):
-                event = self.events[seq]
+        pairs = self.lines.get(item.path, array("q"))
+        for at in range(0, len(pairs), 2):
+            if pairs[at] in item.lines:
+                event = self.events[pairs[at + 1]]
                 event.rewound = True
                 self.events.update(event)
 

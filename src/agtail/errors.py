@@ -88,3 +88,10 @@ class EventNotFoundError(AgtailError):
 
     def __init__(self, reference: str, seq: int, count: int) -> None:
         super().__init__(f"{reference} has no event {seq} (it has 0 to {count - 1})")
+
+
+class StoreError(AgtailError):
+    """The store cannot be used or written; the history itself still can."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason} (--no-store searches without it)")

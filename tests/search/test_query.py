@@ -180,6 +180,14 @@ def test_copies_are_found_at_their_owner() -> None:
     assert Query.of(inherited=True).wants_event(copy)
 
 
+def test_bookkeeping_is_found_when_its_kind_is_asked_for() -> None:
+    state = Event(kind="system", text="mode", bookkeeping=True)
+    assert not Query.of().wants_event(state)
+    assert not Query.of(kinds="text").wants_event(state)
+    assert Query.of(kinds="text, system").wants_event(state)
+    assert Query.of().wants_event(Event(kind="system", text="notice"))
+
+
 @pytest.mark.usefixtures("in_tokyo")
 def test_a_date_is_the_whole_local_day() -> None:
     query = Query.of(since="2026-05-04", until="2026-05-04")

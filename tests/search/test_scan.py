@@ -165,7 +165,9 @@ def test_results_hooks_and_unknown_records_are_found() -> None:
     assert [
         [hit.seq for hit in scan(Query.of(pattern), [whole])]
         for pattern in ("printed", "added line", "guard.sh", "injected", "words", "mode")
-    ] == [[0], [0], [1], [1], [2], [3]]
+    ] == [[0], [0], [1], [1], [2], []]
+    assert places(scan(Query.of("mode", kinds="system"), [whole])) == [("one", 3)]
+    assert places(scan(Query.of("hidden", kinds="system"), [whole])) == []
 
 
 def test_context_is_given_once_and_ends_at_the_next_hit() -> None:
@@ -190,7 +192,7 @@ def test_context_stays_in_its_session_and_skips_bookkeeping() -> None:
     two = transcript("b", "x", Event(kind="system", text="c"), of=unit(session_id="two"))
     hits = list(scan(Query.of("x", kinds="text"), [one, two], before=5, after=5))
     assert around(hits) == [([0], 2, []), ([0], 1, [2])]
-    (hit,) = scan(Query.of("state"), [one], before=1, after=1)
+    (hit,) = scan(Query.of("state", kinds="system"), [one], before=1, after=1)
     assert around([hit]) == [([0], 1, [2])]
     assert "before" in json.loads(encode(hit))
 

@@ -9,14 +9,14 @@ agents (pairing results, counting usage, times, titles, what is empty) is ``asse
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import msgspec
 
 from agtail.model import Blob, Ending, Event, Integrity, Source, Usage
-from agtail.records import Report
+from agtail.records import Found, Report
 
 
 class Location(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +35,26 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class Peeks:
+    """What a look into files told at discovery, so that unchanged ones need not be opened again.
+
+    Args:
+        seen: stamp (size and change time) and what was seen, by path.
+    """
+
+    def __init__(self, seen: dict[str, tuple[str, tuple[Any, ...]]] | None = None) -> None:
+        self._seen = seen or {}
+        self.fresh: dict[str, tuple[str, tuple[Any, ...]]] = {}
+
+    def look(self, file: Found, look: Callable[[str], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Return what ``look`` sees in a file: a row of plain values, kept while it is the same."""
+        stamp = f"{file.size}:{file.mtime_ns}"
+        known = self._seen.get(file.path)
+        if known is None or known[0] != stamp:
+            known = self._seen[file.path] = self.fresh[file.path] = (stamp, look(file.path))
+        return known[1]
+
+
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """The machine as an adapter may see it: never ``os.environ`` or ``Path.home()`` directly.
 
@@ -43,12 +63,14 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         env: environment variables.
         root: an explicit session root (``--dir agent=path``) in place of the default one.
         imported: the collections of the import store for this agent, name to folder.
+        peeks: what is known of files that were looked into before.
     """
 
     home: Path
     env: Mapping[str, str]
     root: Path | None = None
     imported: Mapping[str, Path] = {}
+    peeks: Peeks = msgspec.field(default_factory=Peeks)
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +80,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
         agent: id of the adapter.
         id: the session id as far as it is known without reading.
         path: the file that names the session; for segments, the newest.
+        root: the folder of sessions that it was found below.
         parts: all files of the session in reading order; just ``path`` for most.
         sidecars: small files read with it (titles, marks); part of the fingerprint.
         owners: other files that may own records which this one copies.
@@ -73,6 +96,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     id: str
     path: str
+    root: str = ""
     parts: tuple[str, ...] = ()
     sidecars: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()

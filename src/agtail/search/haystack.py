@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -32,6 +32,24 @@ _AGENTS = frozenset({"Agent", "Task"})
 _FIELD = {"WebFetch": "url", "WebSearch": "query"}
 
 
+class Parts(NamedTuple):
+    """The pieces of a haystack, in their order; empty ones are left out of it.
+
+    Attributes:
+        text: the event's text.
+        call: tool name, summary and arguments, with blanks between.
+        arguments: the input as compact JSON, the end of ``call``.
+        result: the text of the result.
+        more: details of the result; command and record of a hook or an unknown record.
+    """
+
+    text: str
+    call: str
+    arguments: str
+    result: str
+    more: tuple[str, ...]
+
+
 def haystack(event: Event) -> str:
     """Return the text that a pattern is looked for in.
 
@@ -40,18 +58,30 @@ def haystack(event: Event) -> str:
     in the result's details; for hooks and unknown records the hook's command and the strings of
     the record. Nothing else: no role, model, title or folder.
     """
-    parts = [event.text] if event.text else []
+    return join(parts_of(event))
+
+
+def join(parts: Parts) -> str:
+    """Put a haystack together."""
+    whole = (parts.text, parts.call, parts.result, *parts.more)
+    return "\n".join(filter(None, whole))
+
+
+def parts_of(event: Event) -> Parts:
+    """Take an event apart into what is searched of it."""
+    call = arguments = ""
     if event.kind == "tool_use":
-        parts.append(_call(event))
+        arguments = "" if event.input is None else _compact(event.input)
+        call = " ".join(filter(None, (event.tool, summarize(event), arguments)))
+    more: list[str] = []
     result = event.result
-    if result is not None:
-        parts.append(result.text)
-        if result.detail is not None:
-            parts.extend(strings_of(result.detail))
+    if result is not None and result.detail is not None:
+        more.extend(strings_of(result.detail))
     if event.kind in _RAW_KINDS and not event.bookkeeping:
-        parts.append(event.command or "")
-        parts.extend(strings_of(event.raw))
-    return parts[0] if len(parts) == 1 else "\n".join(filter(None, parts))
+        more.append(event.command or "")
+        more.extend(strings_of(event.raw))
+    text = result.text if result is not None else ""
+    return Parts(event.text or "", call, arguments, text, tuple(more))
 
 
 def summarize(event: Event) -> str:
@@ -69,11 +99,6 @@ def summarize(event: Event) -> str:
         return ""
     known = _known_tool(event.tool or "", arguments) if isinstance(arguments, dict) else ""
     return _one_line(known or _compact(arguments))
-
-
-def _call(event: Event) -> str:
-    arguments = "" if event.input is None else _compact(event.input)
-    return " ".join(filter(None, (event.tool, summarize(event), arguments)))
 
 
 def _known_tool(tool: str, arguments: dict[str, Any]) -> str:

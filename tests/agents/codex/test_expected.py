@@ -1,4 +1,4 @@
-"""Every scenario of the corpus reads as counted by hand."""
+"""The comparison with what was counted by hand notices every difference."""
 
 from __future__ import annotations
 
@@ -11,12 +11,6 @@ from codex_home import transcripts
 from expected import check_scenario
 
 CORPUS = Path(__file__).parents[2] / "corpora" / "codex"
-SCENARIOS = sorted(path.parent.name for path in CORPUS.glob("*/expected.json"))
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_scenario(scenario: str) -> None:
-    assert check_scenario("codex", CORPUS / scenario) == []
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from agtail.agents.base import (
     TITLE_GENERATED,
     TITLE_NAMED,
@@ -101,16 +103,26 @@ class ClaudeCode:
         places.extend((path, name) for name, path in self._surroundings.imported.items())
         seen: set[str] = set()
         for root, collection in places:
-            found = {
-                file.path: file
-                for file in walk(root, _wanted, report)
-                if os.path.realpath(file.path) not in seen
+            found = {file.path: file for file in walk(root, _wanted, report)}
+            if seen:  # the roots of one agent may be links to each other
+                found = {path: found[path] for path in found if os.path.realpath(path) not in seen}
+            if found and len(places) > 1:
+                seen.update(map(os.path.realpath, found))
+            peeks = {
+                path: self._surroundings.peeks.look(file, _peek)
+                for path, file in found.items()
+                if _is_transcript(path)
             }
-            seen.update(map(os.path.realpath, found))
-            heads = {path: read_head(path) for path in found if _is_transcript(path)}
+            heads = {path: Head(*peek[:3]) for path, peek in peeks.items()}
             owners = _owners(heads)
             for path, head in heads.items():
-                yield self._unit(found, path, head, owners.get(path, ()), collection)
+                unit = _unit(found, path, head, peeks[path][3])
+                yield msgspec.structs.replace(
+                    unit,
+                    root=str(root),
+                    owners=owners.get(path, ()),
+                    imported_from=collection,
+                )
 
     def read(self, unit: Unit, health: Integrity) -> Iterator[Item]:
         """Map the records of one transcript."""
@@ -146,34 +158,6 @@ class ClaudeCode:
         for root in self.roots():
             for file in walk(root, _wanted, lambda _error: None):
                 yield file.path
-
-    def _unit(
-        self,
-        found: dict[str, Found],
-        path: str,
-        head: Head,
-        owners: tuple[str, ...],
-        collection: str | None,
-    ) -> Unit:
-        file = found[path]
-        beside = [f"{path.removesuffix('.jsonl')}.meta.json"] if _is_subagent(path) else []
-        beside.extend(os.path.join(_session_folder(path), label) for label in _LABELS)
-        sidecars = tuple(each for each in beside if each in found)
-        latest = last_timestamp(path)
-        recorded = parse_instant(latest.decode()) if latest else None
-        return Unit(
-            agent=self.agent,
-            id=_stem(path),
-            path=path,
-            parts=(path,),
-            sidecars=sidecars,
-            owners=owners,
-            size=file.size,
-            mtime_ns=max(found[each].mtime_ns for each in (path, *sidecars)),
-            touched=file.mtime_ns // 1_000_000 if recorded is None else recorded,
-            parent_id=_parent_of(path, head),
-            imported_from=collection,
-        )
 
     def _labels(self, unit: Unit, health: Integrity) -> Iterator[Item]:
         """Titles and marks that do not stand in the transcript itself."""
@@ -228,6 +212,31 @@ class ClaudeCode:
         if self._calls[0] != parent:
             self._calls = (parent, spawned_by(parent))
         return self._calls[1].get(unit.id)
+
+
+def _unit(found: dict[str, Found], path: str, head: Head, latest: int | None) -> Unit:
+    """Describe one transcript with the small files that belong to it."""
+    file = found[path]
+    beside = [f"{path.removesuffix('.jsonl')}.meta.json"] if _is_subagent(path) else []
+    beside.extend(os.path.join(_session_folder(path), label) for label in _LABELS)
+    sidecars = tuple(each for each in beside if each in found)
+    return Unit(
+        agent=ClaudeCode.agent,
+        id=_stem(path),
+        path=path,
+        parts=(path,),
+        sidecars=sidecars,
+        size=file.size,
+        mtime_ns=max(found[each].mtime_ns for each in (path, *sidecars)),
+        touched=file.mtime_ns // 1_000_000 if latest is None else latest,
+        parent_id=_parent_of(path, head),
+    )
+
+
+def _peek(path: str) -> tuple[Any, ...]:
+    """Look at both ends of a transcript: first ids, and the time of the latest record."""
+    latest = last_timestamp(path)
+    return (*read_head(path), parse_instant(latest.decode()) if latest else None)
 
 
 class _Key(NamedTuple):

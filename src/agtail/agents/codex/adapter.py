@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -117,6 +117,7 @@ class Codex:
         self._scopes.extend(
             _scope(folder / "sessions", name) for name, folder in here.imported.items()
         )
+        self._peeks = here.peeks
         self._threads: dict[tuple[str | None, str], tuple[str, ...]] = {}
         self._spawned: dict[str, tuple[int, dict[str, str]]] = {}
 
@@ -130,11 +131,12 @@ class Codex:
         for scope in self._scopes:
             scope.names.refresh(report)
             threads = _threads(scope, report)
-            heads = {
-                file.found.path: _read_head(file.found.path)
+            peeks = {
+                file.found.path: self._peeks.look(file.found, _peek)
                 for files in threads.values()
                 for file in files
             }
+            heads = {path: _Head(*peek[:2]) for path, peek in peeks.items()}
             for thread, files in threads.items():
                 self._threads[scope.collection, thread] = tuple(file.found.path for file in files)
             reviews: dict[str, list[str]] = {}
@@ -142,7 +144,10 @@ class Codex:
                 if head.review:
                     reviews.setdefault(head.review, []).append(path)
             for thread, files in threads.items():
-                yield self._unit(scope, thread, files, heads, reviews.get(thread, []))
+                latest = peeks[files[-1].found.path][2]
+                unit = self._unit(scope, thread, files, heads, reviews.get(thread, []))
+                recorded = unit.touched if latest is None else latest
+                yield msgspec.structs.replace(unit, touched=recorded)
 
     def read(self, unit: Unit, health: Integrity) -> Iterator[Item]:
         """Map the files of one thread."""
@@ -201,20 +206,19 @@ class Codex:
             local = self._threads.get((None, origin), ())
             owners.extend(self._threads.get((scope.collection, origin), local))
         parts = tuple(file.found.path for file in files)
-        latest = last_timestamp(newest.found.path)
-        recorded = parse_instant(latest.decode()) if latest else None
         changed = max(file.found.mtime_ns for file in files)
         return Unit(
             agent=self.agent,
             id=thread,
             path=newest.found.path,
+            root=str(scope.archived if newest.archived else scope.sessions),
             parts=parts,
             owners=tuple(path for path in dict.fromkeys(owners) if path not in parts),
             size=sum(file.found.size for file in files),
             # A new name counts as a change of this session alone: the indexes, which change
             # with every turn of any session, are no sidecars.
             mtime_ns=max(changed, scope.names.of(thread).changed_ns),
-            touched=changed // 1_000_000 if recorded is None else recorded,
+            touched=changed // 1_000_000,
             archived=newest.archived,
             imported_from=scope.collection,
         )
@@ -322,6 +326,12 @@ def _read_head(path: str) -> _Head:
     fork = _COPIED.match(rest) or _FORK.search(first)
     parent = _PARENT.search(first) if _REVIEW.search(first) else None
     return _Head(fork[1].decode() if fork else "", parent[1].decode() if parent else "")
+
+
+def _peek(path: str) -> tuple[Any, ...]:
+    """Look at both ends of a rollout: its relatives, and the time of the latest record."""
+    latest = last_timestamp(path)
+    return (*_read_head(path), parse_instant(latest.decode()) if latest else None)
 
 
 def _cutoffs(parts: tuple[str, ...]) -> list[int]:

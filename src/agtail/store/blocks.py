@@ -1,0 +1,207 @@
+"""Blocks: a session's events cut into pieces of about 32 KB of searched text, compressed.
+
+A block holds its text once. ``hay`` is what a search reads: a card for each event, and the
+haystacks. ``rest`` is what is shown: the events without the strings that ``hay`` has already.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from agtail.model import KINDS, Event
+from agtail.search.fold import fold
+from agtail.search.haystack import join, parts_of
+
+if TYPE_CHECKING:
+    import zstandard
+
+TEXT = 32 * 1024
+"""Characters of haystack after which a block is closed."""
+
+EVENTS = 256
+"""Events after which a block is closed, however short they are."""
+
+_LEVEL = 3
+_KIND_BITS = {kind: 1 << index for index, kind in enumerate(KINDS)}
+
+
+class Card(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
+    """What a search has to know of an event before it looks at it; named as in ``Event``.
+
+    Attributes:
+        length: characters of its haystack.
+        kind, tool, time, inherited, bookkeeping: as in the event.
+        text: characters of the event's text, the beginning of the haystack.
+        arguments: where the input begins in the haystack, and its characters.
+        result: where the text of the result begins, and its characters.
+    """
+
+    length: int
+    kind: str
+    time: int | None = None
+    tool: str | None = None
+    inherited: bool = False
+    bookkeeping: bool = False
+    text: int = 0
+    arguments: tuple[int, int] | None = None
+    result: tuple[int, int] | None = None
+
+
+class Block(NamedTuple):
+    """A block to be stored.
+
+    Attributes:
+        first: number of its first event.
+        events: number of events.
+        kinds: mask of the kinds in it, see :func:`kinds_mask`.
+        time_min, time_max: earliest and latest instant, when all of its events have one.
+        hay, rest: the compressed halves.
+        folded: folded text as UTF-8, to be signed.
+    """
+
+    first: int
+    events: int
+    kinds: int
+    time_min: int | None
+    time_max: int | None
+    hay: bytes
+    rest: bytes
+    folded: bytes
+
+
+class Hay(NamedTuple):
+    """The searchable half of a block: cards, and the haystacks one after the other."""
+
+    cards: list[Card]
+    text: str
+
+    def haystacks(self) -> Iterator[tuple[int, Card, str]]:
+        """Yield index in the block, card and haystack of each event."""
+        start = 0
+        for index, card in enumerate(self.cards):
+            end = start + card.length
+            yield index, card, self.text[start:end]
+            start = end
+
+
+def kinds_mask(kinds: Iterable[str]) -> int:
+    """Return the mask of some kinds."""
+    mask = 0
+    for kind in kinds:
+        mask |= _KIND_BITS[kind]
+    return mask
+
+
+def cut(events: Iterable[Event]) -> Iterator[Block]:
+    """Cut a session's events into blocks, in their order."""
+    cards: list[Card] = []
+    texts: list[str] = []
+    rest: list[Event] = []
+    size = first = 0
+    for event in events:
+        card, text, left = _split(event)
+        cards.append(card)
+        texts.append(text)
+        rest.append(left)
+        size += len(text)
+        if size >= TEXT or len(cards) >= EVENTS:
+            yield _block(first, cards, texts, rest)
+            first += len(cards)
+            cards, texts, rest, size = [], [], [], 0
+    if cards:
+        yield _block(first, cards, texts, rest)
+
+
+def read_hay(data: bytes) -> Hay:
+    """Open the searchable half."""
+    content = _decompressor().decompress(data)
+    size = int.from_bytes(content[:4], "little")
+    return Hay(_cards.decode(content[4 : 4 + size]), content[4 + size :].decode())
+
+
+def read_events(hay: Hay, rest: bytes) -> list[Event]:
+    """Put the events of a block together again."""
+    events = _events.decode(_decompressor().decompress(rest))
+    for (_, card, text), event in zip(hay.haystacks(), events, strict=True):
+        _restore(card, text, event)
+    return events
+
+
+def _split(event: Event) -> tuple[Card, str, Event]:
+    """Take the searched strings out of an event; the card tells where they went."""
+    parts = parts_of(event)
+    text = join(parts)
+    card = Card(
+        length=len(text),
+        kind=event.kind,
+        time=event.time,
+        tool=event.tool,
+        inherited=event.inherited,
+        bookkeeping=event.bookkeeping,
+        text=len(parts.text),
+    )
+    changes: dict[str, Any] = {}
+    if parts.text:
+        changes["text"] = None
+    at = len(parts.text) + bool(parts.text)
+    if parts.arguments:
+        card.arguments = (at + len(parts.call) - len(parts.arguments), len(parts.arguments))
+        changes["input"] = None
+    at += len(parts.call) + bool(parts.call)
+    if parts.result and event.result is not None:
+        card.result = (at, len(parts.result))
+        changes["result"] = msgspec.structs.replace(event.result, text="")
+    return card, text, msgspec.structs.replace(event, **changes) if changes else event
+
+
+def _restore(card: Card, text: str, event: Event) -> None:
+    if card.text:
+        event.text = text[: card.text]
+    if card.arguments is not None:
+        start, length = card.arguments
+        event.input = msgspec.json.decode(text[start : start + length])
+    if card.result is not None and event.result is not None:
+        start, length = card.result
+        event.result.text = text[start : start + length]
+
+
+def _block(first: int, cards: list[Card], texts: list[str], rest: list[Event]) -> Block:
+    head = msgspec.msgpack.encode(cards)
+    text = "".join(texts)
+    hay = b"".join((len(head).to_bytes(4, "little"), head, text.encode()))
+    times = [card.time for card in cards if card.time is not None]
+    timed = len(times) == len(cards)
+    compress = _compressor().compress
+    return Block(
+        first,
+        len(cards),
+        kinds_mask(card.kind for card in cards),
+        min(times) if timed else None,
+        max(times) if timed else None,
+        compress(hay),
+        compress(msgspec.msgpack.encode(rest)),
+        # A separator that no literal spans by chance: grams across two events would be noise.
+        "\n".join(map(fold, texts)).encode(),
+    )
+
+
+_cards = msgspec.msgpack.Decoder(list[Card])
+_events = msgspec.msgpack.Decoder(list[Event])
+
+
+@functools.cache
+def _compressor() -> zstandard.ZstdCompressor:
+    import zstandard  # noqa: PLC0415 - start-up time
+
+    return zstandard.ZstdCompressor(level=_LEVEL)
+
+
+@functools.cache
+def _decompressor() -> zstandard.ZstdDecompressor:
+    import zstandard  # noqa: PLC0415 - start-up time
+
+    return zstandard.ZstdDecompressor()

@@ -1,0 +1,237 @@
+"""The catalogue: sources, sessions and blocks in one SQLite database, private to the user.
+
+It is a cache of the truth plus an archive: it may be deleted at any time, and a newer or damaged
+one is moved aside with one line and built anew, never trusted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from agtail.agents.base import Unit
+from agtail.errors import StoreError
+from agtail.model import Session
+from agtail.store.blocks import Block
+
+SCHEMA = 1
+"""Version of the tables and of what is in them; another one is moved aside and rebuilt."""
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE sources (
+  id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL, root TEXT NOT NULL,
+  fingerprint BLOB NOT NULL, unit BLOB NOT NULL, gone INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (agent, path));
+CREATE TABLE sessions (
+  id INTEGER PRIMARY KEY, source INTEGER NOT NULL, place INTEGER NOT NULL,
+  session_id TEXT NOT NULL, touched INTEGER NOT NULL, record BLOB NOT NULL);
+CREATE INDEX sessions_by_source ON sessions (source);
+CREATE INDEX sessions_by_name ON sessions (session_id);
+CREATE TABLE blocks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL, first INTEGER NOT NULL,
+  count INTEGER NOT NULL, kinds INTEGER NOT NULL, time_min INTEGER, time_max INTEGER,
+  hay BLOB NOT NULL, rest BLOB NOT NULL);
+CREATE INDEX blocks_by_session ON blocks (session, first);
+CREATE TABLE fresh (block INTEGER PRIMARY KEY, bits BLOB NOT NULL);
+CREATE TABLE segments (
+  first INTEGER PRIMARY KEY, count INTEGER NOT NULL, file TEXT NOT NULL, ids BLOB NOT NULL);
+CREATE TABLE peeks (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, seen BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+_UNIT = msgspec.msgpack.Decoder(Unit)
+_SESSION = msgspec.msgpack.Decoder(Session)
+
+
+class Source(NamedTuple):
+    """A stored source: its row, fingerprint and unit, and whether its file is gone."""
+
+    id: int
+    fingerprint: bytes
+    unit: Unit
+    gone: bool
+
+
+class StoredSession(NamedTuple):
+    """A stored session: its row, and its place in the order of search."""
+
+    id: int
+    source: int
+    session: Session
+
+
+class Catalogue:
+    """One open connection to the catalogue.
+
+    Raises:
+        StoreError: the folder cannot be used; the message says why.
+    """
+
+    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+        self.folder = folder
+        self._path = folder / "catalogue.sqlite"
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.connection = self._open(warn)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(str(folder), str(error)) from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run a batch of changes: all of them or none.
+
+        Raises:
+            StoreError: such as a full disk; nothing of the batch was kept.
+        """
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            yield self.connection
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            with contextlib.suppress(sqlite3.Error):
+                self.connection.execute("ROLLBACK")
+            raise StoreError(str(self._path), str(error)) from error
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def sources(self) -> dict[tuple[str, str], Source]:
+        """Return all sources by agent and path."""
+        rows = self.connection.execute("SELECT id, fingerprint, unit, gone FROM sources")
+        found = (Source(row[0], row[1], _UNIT.decode(row[2]), bool(row[3])) for row in rows)
+        return {(source.unit.agent, source.unit.path): source for source in found}
+
+    def sessions(self, roots: Iterable[str], agents: Iterable[str]) -> list[StoredSession]:
+        """Return the sessions below some roots, in the order of search: newest first."""
+        wanted = list(roots)
+        names = list(agents)
+        rows = self.connection.execute(
+            f"""
+            SELECT sessions.id, sessions.source, record, gone FROM sessions
+            JOIN sources ON sources.id = sessions.source
+            WHERE root IN ({_marks(wanted)}) AND agent IN ({_marks(names)})
+            ORDER BY touched DESC, agent, path, place
+            """,  # noqa: S608 - only question marks are put in
+            (*wanted, *names),
+        )
+        found = []
+        for row, source, record, gone in rows:
+            session = _SESSION.decode(record)
+            session.source_gone = bool(gone)
+            found.append(StoredSession(row, source, session))
+        return found
+
+    def put(
+        self,
+        unit: Unit,
+        fingerprint: bytes,
+        sessions: Iterable[tuple[Session, list[Block]]],
+        sign: Callable[[bytes], bytes],
+    ) -> None:
+        """Store a source, in place of what was known of it. Call within a transaction."""
+        run = self.connection.execute
+        self.drop(unit.agent, unit.path)
+        source = run(
+            "INSERT INTO sources (agent, path, root, fingerprint, unit) VALUES (?, ?, ?, ?, ?)",
+            (unit.agent, unit.path, unit.root, fingerprint, msgspec.msgpack.encode(unit)),
+        ).lastrowid
+        for place, (session, blocks) in enumerate(sessions):
+            row = run(
+                "INSERT INTO sessions (source, place, session_id, touched, record)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (source, place, session.id, unit.touched, msgspec.msgpack.encode(session)),
+            ).lastrowid
+            for block in blocks:
+                number = run(
+                    "INSERT INTO blocks (session, first, count, kinds, time_min, time_max, hay,"
+                    " rest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (row, *block[:7]),
+                ).lastrowid
+                run("INSERT INTO fresh (block, bits) VALUES (?, ?)", (number, sign(block.folded)))
+
+    def drop(self, agent: str, path: str) -> bool:
+        """Remove a source with all that it brought. Call within a transaction."""
+        run = self.connection.execute
+        row = run("SELECT id FROM sources WHERE agent = ? AND path = ?", (agent, path)).fetchone()
+        if row is None:
+            return False
+        sessions = "SELECT id FROM sessions WHERE source = ?"
+        blocks = f"SELECT id FROM blocks WHERE session IN ({sessions})"
+        run(f"DELETE FROM fresh WHERE block IN ({blocks})", row)  # noqa: S608 - constant text
+        run(f"DELETE FROM blocks WHERE session IN ({sessions})", row)  # noqa: S608 - constant text
+        run("DELETE FROM sessions WHERE source = ?", row)
+        run("DELETE FROM sources WHERE id = ?", row)
+        return True
+
+    def _open(self, warn: Callable[[str], None]) -> sqlite3.Connection:
+        known = self._path.exists()
+        if known:
+            reason = self._unusable()
+            if reason:
+                warn(f"{self._path}: {reason}; moved aside and built anew")
+                self._move_aside()
+        connection = self._connect()
+        if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+            self._create(connection)
+        return connection
+
+    def _unusable(self) -> str | None:
+        """Say what is wrong with an existing database, or nothing."""
+        try:
+            with contextlib.closing(self._connect()) as connection:
+                if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+                    return None
+                row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+        except sqlite3.OperationalError as error:
+            # A lock is no damage; everything else of this kind is a table that is not there.
+            if "locked" in str(error):
+                raise
+            return "damaged store"
+        except sqlite3.DatabaseError:
+            return "damaged store"
+        version = row[0] if row else "?"
+        return None if version == str(SCHEMA) else f"store of version {version}, not {SCHEMA}"
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=10.0, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA mmap_size = 1073741824")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        os.chmod(self._path, 0o600)
+        connection.execute("BEGIN IMMEDIATE")
+        if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+            for statement in _TABLES.split(";\n"):
+                if statement.strip():
+                    connection.execute(statement)
+            connection.execute("INSERT INTO meta VALUES ('schema', ?)", (str(SCHEMA),))
+        connection.execute("COMMIT")
+
+    def _move_aside(self) -> None:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        for suffix in ("", "-wal", "-shm"):
+            part = Path(f"{self._path}{suffix}")
+            if part.exists():
+                part.rename(f"{self._path}.{stamp}.old{suffix}")
+
+
+def _marks(values: list[str]) -> str:
+    return ", ".join("?" * len(values))
