@@ -8,7 +8,7 @@ a transcript is.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -42,7 +42,7 @@ class Transcript(msgspec.Struct, frozen=True):
     """A session with its events. ``events`` may be read many times."""
 
     session: Session
-    events: EventLog
+    events: Sequence[Event]
 
     @property
     def empty(self) -> bool:

@@ -6,6 +6,7 @@ cannot hide in the check. ``docs/conformance.md`` tells how to bring a new agent
 
 from __future__ import annotations
 
+import atexit
 import base64
 import binascii
 import functools
@@ -90,6 +91,7 @@ class Reading:
 def reading(scenario: Scenario) -> Reading:
     """Copy a scenario into a home of its own, and read it."""
     home = Path(tempfile.mkdtemp(prefix="agtail-conformance-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
     shutil.copytree(scenario.folder, home, dirs_exist_ok=True)
     (home / "expected.json").unlink()
     for folder, _, names in os.walk(home):

@@ -172,6 +172,18 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 return False
         return self._wants_source(session.imported_from)
 
+    @property
+    def about_sessions(self) -> bool:
+        """Whether any filter is about sessions: if not, all of them are wanted."""
+        return bool(
+            self.agents
+            or self.models
+            or self.cwds
+            or self.source
+            or self.archived != "all"
+            or self.programmatic != "all"
+        )
+
     def overlaps(self, session: Session) -> bool:
         """Tell whether a session was active between ``since`` and ``until``.
 

@@ -83,7 +83,7 @@ def scan(
     """
     remaining = query.limit
     for transcript in transcripts:
-        for hit in _session_hits(query, transcript, before, after, remaining):
+        for hit in hits_in(query, transcript, before, after, remaining):
             yield hit
             if remaining:
                 remaining -= 1
@@ -98,7 +98,7 @@ def sessions_with(query: Query, transcripts: Iterable[Transcript]) -> Iterator[H
     """
     found = 0
     for transcript in transcripts:
-        for hit in _session_hits(query, transcript, 0, 0, 1):
+        for hit in hits_in(query, transcript, 0, 0, 1):
             found += 1
             yield hit
             if found == query.limit:
@@ -122,7 +122,7 @@ def counts(query: Query, transcripts: Iterable[Transcript]) -> Iterator[tuple[Se
                 return
 
 
-def _session_hits(
+def hits_in(
     query: Query, transcript: Transcript, before: int, after: int, limit: int
 ) -> Iterator[Hit]:
     """Yield the hits of one session; after ``limit`` of them (0: never) only read context."""
@@ -137,7 +137,7 @@ def _session_hits(
             if pending is not None:
                 yield pending
             found += 1
-            pending = _hit(transcript.session, event, *matched)
+            pending = hit_of(transcript.session, event, *matched)
             pending.before = list(recent)
             recent.clear()
         elif event.bookkeeping:
@@ -166,7 +166,8 @@ def _match(query: Query, event: Event) -> tuple[str, Span] | None:
     return None if place is None else (text, place)
 
 
-def _hit(session: Session, event: Event, text: str, place: Span) -> Hit:
+def hit_of(session: Session, event: Event, text: str, place: Span) -> Hit:
+    """Make the hit of an event whose haystack matches at a place."""
     snippet, match = excerpt(text, place)
     return Hit(
         agent=session.agent,

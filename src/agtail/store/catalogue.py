@@ -10,7 +10,7 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +46,9 @@ CREATE TABLE segments (
 CREATE TABLE peeks (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, seen BLOB NOT NULL) WITHOUT ROWID;
 """
 
+_CHUNK = 500
+"""Values put into one statement: SQLite takes at most 999 in old versions."""
+
 _UNIT = msgspec.msgpack.Decoder(Unit)
 _SESSION = msgspec.msgpack.Decoder(Session)
 
@@ -59,12 +62,23 @@ class Source(NamedTuple):
     gone: bool
 
 
-class StoredSession(NamedTuple):
-    """A stored session: its row, and its place in the order of search."""
+class StoredSession:
+    """A stored session: its row, and what is known of it, decoded when it is asked for."""
 
-    id: int
-    source: int
-    session: Session
+    __slots__ = ("_gone", "_record", "id", "source")
+
+    def __init__(self, row: int, source: int, record: bytes, gone: int) -> None:
+        self.id = row
+        self.source = source
+        self._record = record
+        self._gone = gone
+
+    @property
+    def session(self) -> Session:
+        """The session, without its events."""
+        session = _SESSION.decode(self._record)
+        session.source_gone = bool(self._gone)
+        return session
 
 
 class Catalogue:
@@ -126,40 +140,55 @@ class Catalogue:
             """,  # noqa: S608 - only question marks are put in
             (*wanted, *names),
         )
-        found = []
-        for row, source, record, gone in rows:
-            session = _SESSION.decode(record)
-            session.source_gone = bool(gone)
-            found.append(StoredSession(row, source, session))
+        return [StoredSession(*row) for row in rows]
+
+    def sessions_of(self, blocks: Iterable[int]) -> set[int]:
+        """Return the rows of the sessions that some blocks belong to."""
+        numbers = list(blocks)
+        found: set[int] = set()
+        for start in range(0, len(numbers), _CHUNK):
+            chunk = numbers[start : start + _CHUNK]
+            found.update(
+                row[0]
+                for row in self.connection.execute(
+                    f"SELECT session FROM blocks WHERE id IN ({_marks(chunk)})",  # noqa: S608 - only question marks are put in
+                    chunk,
+                )
+            )
         return found
 
     def put(
         self,
         unit: Unit,
         fingerprint: bytes,
-        sessions: Iterable[tuple[Session, list[Block]]],
-        sign: Callable[[bytes], bytes],
+        sessions: Iterable[tuple[Session, list[Block], list[bytes]]],
     ) -> None:
-        """Store a source, in place of what was known of it. Call within a transaction."""
+        """Store a source, in place of what was known of it. Call within a transaction.
+
+        Args:
+            unit: the source.
+            fingerprint: what tells whether it has changed.
+            sessions: its sessions, each with its blocks and their signatures.
+        """
         run = self.connection.execute
         self.drop(unit.agent, unit.path)
         source = run(
             "INSERT INTO sources (agent, path, root, fingerprint, unit) VALUES (?, ?, ?, ?, ?)",
             (unit.agent, unit.path, unit.root, fingerprint, msgspec.msgpack.encode(unit)),
         ).lastrowid
-        for place, (session, blocks) in enumerate(sessions):
+        for place, (session, blocks, signatures) in enumerate(sessions):
             row = run(
                 "INSERT INTO sessions (source, place, session_id, touched, record)"
                 " VALUES (?, ?, ?, ?, ?)",
                 (source, place, session.id, unit.touched, msgspec.msgpack.encode(session)),
             ).lastrowid
-            for block in blocks:
+            for block, bits in zip(blocks, signatures, strict=True):
                 number = run(
                     "INSERT INTO blocks (session, first, count, kinds, time_min, time_max, hay,"
                     " rest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (row, *block[:7]),
                 ).lastrowid
-                run("INSERT INTO fresh (block, bits) VALUES (?, ?)", (number, sign(block.folded)))
+                run("INSERT INTO fresh (block, bits) VALUES (?, ?)", (number, bits))
 
     def drop(self, agent: str, path: str) -> bool:
         """Remove a source with all that it brought. Call within a transaction."""
@@ -233,5 +262,5 @@ class Catalogue:
                 part.rename(f"{self._path}.{stamp}.old{suffix}")
 
 
-def _marks(values: list[str]) -> str:
+def _marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))

@@ -1,0 +1,264 @@
+"""Refresh: bring the store up to date with the files, reading only what changed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import msgspec
+
+from agtail.agents.base import Unit
+from agtail.assemble import Transcript
+from agtail.model import Session
+from agtail.store.blocks import Block, cut
+from agtail.store.catalogue import Catalogue, Source
+from agtail.store.signatures import SEGMENT, signature, write_segment
+
+READERS = 1
+"""Version of what the adapters make of their files: raise it when a mapping changes, and every
+source is read again."""
+
+PARALLEL = 4 * 1024 * 1024
+"""Bytes to read from which worker processes are worth their start."""
+
+_BATCH = 16 * 1024 * 1024
+"""Bytes of sources after which a batch is committed: a crash costs at most this much work."""
+
+Progress = Callable[[int, int, float], None]
+"""Called with bytes done, bytes to do, and seconds since the start."""
+
+
+class Change(NamedTuple):
+    """What a refresh did."""
+
+    read: int = 0
+    bytes: int = 0
+    vanished: int = 0
+    moved: int = 0
+    seconds: float = 0.0
+    busy: bool = False
+
+
+class Packed(NamedTuple):
+    """A source that has been read, ready to be stored."""
+
+    unit: Unit
+    sessions: list[tuple[Session, list[Block], list[bytes]]]
+    warnings: list[str]
+
+
+def refresh(
+    catalogue: Catalogue,
+    units: list[Unit],
+    roots: Iterable[str],
+    read: Callable[[Unit], Packed],
+    progress: Progress | None = None,
+    *,
+    wait: bool = False,
+    warn: Callable[[str], None] = lambda _line: None,
+) -> Change:
+    """Bring the store up to date.
+
+    One writer at a time: when another process is at it, this one waits for it (``wait``), or
+    leaves everything as it is and says so in ``Change.busy``.
+
+    Args:
+        catalogue: the open store.
+        units: all sources there are now.
+        roots: the folders they were looked for in; a source below one of them that exists and
+            that is not among the units has vanished.
+        read: reads and packs one source; called in worker processes when there is much to
+            read, so it has to be picklable.
+        progress: told how far the work is, now and then.
+        wait: wait for another writer.
+        warn: told of sources that cannot be read, a line each.
+
+    Raises:
+        StoreError: the store cannot be written, such as on a full disk. What was committed
+            before stays; nothing is half there.
+    """
+    started = time.monotonic()
+    known = catalogue.sources()
+    changed = [unit for unit in units if _is_changed(known.get((unit.agent, unit.path)), unit, known)]
+    vanished = list(_vanished(known, units, roots))
+    if not changed and not vanished:
+        return Change(seconds=time.monotonic() - started)
+    with _lock(catalogue.folder, wait=wait) as mine:
+        if not mine:
+            return Change(busy=True)
+        known = catalogue.sources()
+        moved = _settle(catalogue, units, vanished, known)
+        todo = [
+            unit for unit in changed if _is_changed(known.get((unit.agent, unit.path)), unit, known)
+        ]
+        total = sum(unit.size for unit in todo)
+        done = pending = 0
+        batch: list[Packed] = []
+        for packed in _read_all(todo, read, total):
+            for line in packed.warnings:
+                warn(line)
+            batch.append(packed)
+            pending += packed.unit.size
+            if pending >= _BATCH:
+                _store(catalogue, batch)
+                done += pending
+                batch, pending = [], 0
+                if progress:
+                    progress(done, total, time.monotonic() - started)
+        _store(catalogue, batch)
+        seal(catalogue)
+    return Change(len(todo), total, len(vanished) - moved, moved, time.monotonic() - started)
+
+
+def pack(unit: Unit, transcripts: list[Transcript], warnings: list[str]) -> Packed:
+    """Cut and sign what was read of a source; empty sessions are left out."""
+    sessions = []
+    for transcript in transcripts:
+        if not transcript.empty:
+            blocks = list(cut(transcript.events))
+            signatures = [signature(block.folded) for block in blocks]
+            blocks = [block._replace(folded=b"") for block in blocks]
+            sessions.append((transcript.session, blocks, signatures))
+    return Packed(unit, sessions, warnings)
+
+
+def fingerprint(unit: Unit) -> bytes:
+    """Return what tells whether a source has to be read again."""
+    return hashlib.blake2b(
+        msgspec.msgpack.encode((READERS, unit)), digest_size=16, usedforsecurity=False
+    ).digest()
+
+
+def seal(catalogue: Catalogue) -> None:
+    """Turn fresh signatures into segments, as long as there are enough for a whole one."""
+    while True:
+        rows = catalogue.connection.execute(
+            "SELECT block, bits FROM fresh ORDER BY block LIMIT ?", (SEGMENT,)
+        ).fetchall()
+        if len(rows) < SEGMENT:
+            return
+        ids = [row[0] for row in rows]
+        name = f"{ids[0]}-{os.getpid()}-{time.time_ns()}.bits"
+        folder = catalogue.folder / "segments"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        write_segment(folder / name, [row[1] for row in rows])
+        with catalogue.transaction() as connection:
+            connection.execute(
+                "INSERT INTO segments (first, count, file, ids) VALUES (?, ?, ?, ?)",
+                (ids[0], len(ids), name, msgspec.msgpack.encode(ids)),
+            )
+            connection.execute("DELETE FROM fresh WHERE block <= ?", (ids[-1],))
+
+
+def _is_changed(
+    source: Source | None, unit: Unit, known: Mapping[tuple[str, str], Source]
+) -> bool:
+    if source is None or source.gone:
+        return True
+    if source.fingerprint == fingerprint(unit):
+        return False
+    # An owner that the agent deleted is still here, in the store: the copies stay copies.
+    kept = tuple(
+        owner
+        for owner in source.unit.owners
+        if owner in unit.owners or _has(known, unit.agent, owner)
+    )
+    same = msgspec.structs.replace(unit, owners=kept)
+    return source.fingerprint != fingerprint(same)
+
+
+def _has(known: Mapping[tuple[str, str], Source], agent: str, path: str) -> bool:
+    return (agent, path) in known and not os.path.exists(path)
+
+
+def _vanished(
+    known: Mapping[tuple[str, str], Source], units: list[Unit], roots: Iterable[str]
+) -> Iterator[Source]:
+    present = {(unit.agent, unit.path) for unit in units}
+    online = {root for root in roots if os.path.isdir(root)}
+    for key, source in known.items():
+        if key not in present and not source.gone and source.unit.root in online:
+            yield source
+
+
+def _settle(
+    catalogue: Catalogue,
+    units: list[Unit],
+    vanished: list[Source],
+    known: Mapping[tuple[str, str], Source],
+) -> int:
+    """Mark what vanished; what only moved (archived, compressed) is dropped for its new place."""
+    places = {
+        (unit.agent, unit.id, unit.imported_from, unit.parent_id)
+        for unit in units
+        if (unit.agent, unit.path) not in known
+    }
+    moved = 0
+    with catalogue.transaction() as connection:
+        for source in vanished:
+            unit = source.unit
+            if (unit.agent, unit.id, unit.imported_from, unit.parent_id) in places:
+                catalogue.drop(unit.agent, unit.path)
+                moved += 1
+            else:
+                connection.execute("UPDATE sources SET gone = 1 WHERE id = ?", (source.id,))
+    return moved
+
+
+def _store(catalogue: Catalogue, batch: list[Packed]) -> None:
+    if not batch:
+        return
+    with catalogue.transaction():
+        for packed in batch:
+            catalogue.put(packed.unit, fingerprint(packed.unit), packed.sessions)
+
+
+def _read_all(units: list[Unit], read: Callable[[Unit], Packed], total: int) -> Iterator[Packed]:
+    """Read sources, the largest first, in worker processes when that pays."""
+    ordered = sorted(units, key=lambda unit: -unit.size)
+    workers = min(os.cpu_count() or 1, len(ordered))
+    if total < PARALLEL or workers < 2:
+        yield from map(read, ordered)
+        return
+    # Forking is safe here: no thread was started. Elsewhere the system's own way is.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    with context.Pool(workers) as pool:
+        yield from pool.imap_unordered(read, ordered)
+
+
+@contextlib.contextmanager
+def _lock(folder: Path, *, wait: bool) -> Iterator[bool]:
+    """Hold the writer's lock; yields false when another process has it."""
+    with open(folder / "lock", "ab") as stream:
+        os.chmod(stream.name, 0o600)
+        if not _try_lock(stream, wait=wait):
+            yield False
+            return
+        yield True
+
+
+def _try_lock(stream: IO[bytes], *, wait: bool) -> bool:
+    """Lock a file for this process; the system lets go of it when the process ends."""
+    if os.name == "nt":  # pragma: no cover - exercised on Windows only
+        import msvcrt  # noqa: PLC0415 - exists there only
+
+        mode: int = getattr(msvcrt, "LK_LOCK" if wait else "LK_NBLCK")
+        try:
+            getattr(msvcrt, "locking")(stream.fileno(), mode, 1)  # noqa: B009 - see above
+        except OSError:
+            return False
+        return True
+    import fcntl  # noqa: PLC0415 - does not exist on Windows
+
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,107 @@
+"""The store as a history uses it: opened once, refreshed before it is asked, read without locks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agtail.agents.base import Peeks, Unit
+from agtail.assemble import Transcript
+from agtail.model import Session
+from agtail.store.catalogue import Catalogue, StoredSession
+from agtail.store.stored import StoredEvents
+
+if TYPE_CHECKING:
+    from agtail.search.engine import Engine
+    from agtail.store.refresh import Change, Packed, Progress
+
+
+class Store:
+    """The store of one user, opened.
+
+    Args:
+        folder: where it lies; made when missing.
+        roots: folders of sessions by agent: only what was found below them is to be seen.
+        warn: told when a damaged store had to be moved aside.
+
+    Raises:
+        StoreError: the folder cannot be used.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        roots: Mapping[str, list[str]],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.catalogue = Catalogue(folder, warn)
+        self._roots = [root for folders in roots.values() for root in folders]
+        self._agents = list(roots)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.catalogue.close()
+
+    def peeks(self) -> Peeks:
+        """Return what discovery saw in the files last time."""
+        rows = self.catalogue.connection.execute("SELECT path, stamp, seen FROM peeks")
+        decode = msgspec.msgpack.decode
+        return Peeks({path: (stamp, tuple(decode(seen))) for path, stamp, seen in rows})
+
+    def keep_peeks(self, peeks: Peeks) -> None:
+        """Remember what discovery saw newly."""
+        if not peeks.fresh:
+            return
+        with self.catalogue.transaction() as connection:
+            connection.executemany(
+                "INSERT OR REPLACE INTO peeks (path, stamp, seen) VALUES (?, ?, ?)",
+                [
+                    (path, stamp, msgspec.msgpack.encode(seen))
+                    for path, (stamp, seen) in peeks.fresh.items()
+                ],
+            )
+        peeks.fresh.clear()
+
+    def refresh(
+        self,
+        units: list[Unit],
+        read: Callable[[Unit], Packed],
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> Change:
+        """Bring the store up to date, see :func:`agtail.store.refresh.refresh`."""
+        from agtail.store.refresh import refresh  # noqa: PLC0415 - start-up time
+
+        return refresh(self.catalogue, units, self._roots, read, progress, **options)
+
+    def engine(self) -> Engine:
+        """Return what searches the visible sessions."""
+        from agtail.search.engine import Engine  # noqa: PLC0415 - start-up time
+
+        return Engine(self.catalogue, self._visible())
+
+    def sessions(self) -> Iterator[Session]:
+        """Yield the visible sessions, in the order of search."""
+        for row in self._visible():
+            yield row.session
+
+    def transcripts(self, wanted: Callable[[Session], bool] | None = None) -> Iterator[Transcript]:
+        """Yield the visible sessions that are wanted, with their events, read when asked for."""
+        for row in self._visible():
+            session = row.session
+            if wanted is None or wanted(session):
+                yield self._transcript(row, session)
+
+    def _transcript(self, row: StoredSession, session: Session) -> Transcript:
+        return Transcript(session, StoredEvents(self.catalogue.connection, row.id))
+
+    def _visible(self) -> list[StoredSession]:
+        return self.catalogue.sessions(self._roots, self._agents)
+
+
+def visible_roots(roots: Iterable[Path]) -> list[str]:
+    """Return folders as the sources below them name them."""
+    return [str(root) for root in roots]
