@@ -45,17 +45,20 @@ def test_events_are_numbered_in_order() -> None:
     assert found.session.event_count == 3
 
 
-def test_last_result_of_a_call_wins_and_images_add_up() -> None:
+def test_last_result_of_a_call_wins_and_an_earlier_one_is_kept_apart() -> None:
     image = Blob(media_type="image/png", size=1)
     found = build(
         call(images=[image]),
         ToolResult(tool_use_id="t1", text="first"),
         ToolResult(tool_use_id="t1", text="second", is_error=True, images=[image]),
     )
-    (event,) = found.events
+    event, earlier = found.events
     assert event.result is not None
     assert (event.result.text, event.result.is_error) == ("second", True)
     assert len(event.images) == 2
+    assert earlier.kind == "tool_result"
+    assert earlier.result is not None
+    assert earlier.result.text == "first"
 
 
 def test_result_before_its_call_stays_an_event() -> None:

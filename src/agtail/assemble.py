@@ -210,11 +210,29 @@ class _Builder:
             )
             return
         event = self.events[seq]
+        if event.result is not None and event.result.text not in ("", item.text):
+            self._keep_earlier(event)
         result.detail = leftovers(item.detail, event.input, item.text) or None
         result.src = item.src if item.src != event.src else None
         event.result = result
         event.images = [*event.images, *item.images]
         self.events.update(event)
+
+    def _keep_earlier(self, call: Event) -> None:
+        """Keep an answer that a later one takes the place of, as an event of its own."""
+        earlier = call.result
+        if earlier is not None:
+            self._event(
+                Event(
+                    kind="tool_result",
+                    ts=earlier.ts,
+                    tool_use_id=call.tool_use_id,
+                    result=earlier,
+                    src=earlier.src or call.src,
+                    sidechain=call.sidechain,
+                    inherited=call.inherited,
+                )
+            )
 
     def _name_hook(self, event: Event) -> None:
         """Give a hook the name of the tool that triggered it, now or when the call comes."""

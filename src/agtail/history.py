@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agtail.agents import adapter_class, agent_ids
-from agtail.agents.base import Adapter, Surroundings, Unit
+from agtail.agents.base import Adapter, Peeks, Surroundings, Unit
 from agtail.assemble import Transcript, assemble, unreadable
 from agtail.errors import (
     AmbiguousSessionError,
     SessionNotFoundError,
     SourceError,
+    StoreError,
     UnknownAgentError,
 )
 from agtail.model import Integrity, Session
@@ -24,6 +25,8 @@ from agtail.model import Integrity, Session
 if TYPE_CHECKING:
     from agtail.search.query import Query
     from agtail.search.scan import Hit
+    from agtail.store.refresh import Change, Packed, Progress
+    from agtail.store.store import Store
 
 Warn = Callable[[str], None]
 
@@ -37,6 +40,11 @@ class History:
         env: environment variables; the process's by default.
         agents: only these agents; all by default.
         warn: called with one line for each source that cannot be read.
+        store: keep what was read in the store, and answer from it: searches then take
+            milliseconds, and sessions outlive their files. Without it every call reads the
+            files.
+        refresh: look for changes before each answer; without, trust the store as it is.
+        progress: told how a long refresh goes on.
 
     Raises:
         UnknownAgentError: an agent id that no adapter has.
@@ -56,6 +64,9 @@ class History:
         env: Mapping[str, str] | None = None,
         agents: Sequence[str] | None = None,
         warn: Warn | None = None,
+        store: bool = False,
+        refresh: bool = True,
+        progress: Progress | None = None,
     ) -> None:
         known = agent_ids()
         for name in (*(roots or {}), *(agents or ())):
@@ -64,19 +75,29 @@ class History:
         environment = os.environ if env is None else env
         base = Path(home) if home is not None else Path.home()
         self._warn = warn or (lambda _line: None)
+        self._arguments = {"roots": dict(roots or {}), "home": base, "env": dict(environment)}
+        self._refresh = refresh
+        self._progress = progress
+        self._store: Store | None = None
         self._adapters: dict[str, Adapter] = {}
+        self._peeks = Peeks()
+        imported: dict[str, dict[str, Path]] = {}
         for name in known:
             if agents and name not in agents:
                 continue
             root = (roots or {}).get(name)
+            imported[name] = _collections(name, base, environment)
             self._adapters[name] = adapter_class(name)(
                 Surroundings(
                     home=base,
                     env=environment,
                     root=Path(root).expanduser() if root is not None else None,
-                    imported=_collections(name, base, environment),
+                    imported=imported[name],
+                    peeks=self._peeks,
                 )
             )
+        if store:
+            self._open(data_dir(base, environment) / "store", imported)
 
     @classmethod
     def sample(cls) -> History:
@@ -113,6 +134,38 @@ class History:
         found.sort(key=lambda unit: (-unit.touched, unit.agent, unit.path))
         return found
 
+    @property
+    def store(self) -> Store | None:
+        """The store behind this history, when there is one."""
+        return self._store
+
+    def refresh(self, *, wait: bool = False) -> Change | None:
+        """Bring the store up to date; nothing happens without one.
+
+        Args:
+            wait: wait for another process that is at it, instead of using what is there.
+        """
+        store = self._store
+        if store is None:
+            return None
+        units = self.units()
+        try:
+            change = store.refresh(
+                units,
+                PackingReader(self._arguments),
+                self._progress,
+                wait=wait,
+                warn=self._warn,
+            )
+            store.keep_peeks(self._peeks)
+        except StoreError as error:
+            self._warn(str(error))
+            self._store = None
+            return None
+        if change.busy:
+            self._warn("another agtail is bringing the store up to date: the newest may be missing")
+        return change
+
     def read(self, unit: Unit) -> list[Transcript]:
         """Read one source: its session, then those that live within it.
 
@@ -140,10 +193,9 @@ class History:
         Newest end first. Patterns and filters on events do not count here.
         """
         found = [
-            transcript.session
-            for transcript in self.transcripts()
-            if query is None
-            or (query.wants_session(transcript.session) and query.overlaps(transcript.session))
+            session
+            for session in self._all_sessions()
+            if query is None or (query.wants_session(session) and query.overlaps(session))
         ]
         found.sort(key=lambda session: (-session.order, session.agent, session.id, session.path))
         return found
@@ -165,7 +217,7 @@ class History:
             raise SessionNotFoundError(reference)
         path = os.path.realpath(os.path.expanduser(wanted)) if os.sep in wanted else None
         fitting: dict[int, list[Transcript]] = {}
-        for transcript in self.transcripts(self._candidates(agent, wanted, path)):
+        for transcript in self._referred(agent, wanted, path):
             session = transcript.session
             here = path is not None and os.path.realpath(session.path) == path
             rank = _EXACT if here else _fit(session, wanted)
@@ -183,11 +235,15 @@ class History:
             )
         return fits[0]
 
-    def search(self, query: Query | str = "", **filters: Any) -> Iterator[Hit]:
+    def search(
+        self, query: Query | str = "", *, before: int = 0, after: int = 0, **filters: Any
+    ) -> Iterator[Hit]:
         """Yield the events that match, sessions newest first, events in their order.
 
         Args:
             query: a compiled query, or a pattern to compile.
+            before: events of context in front of each hit.
+            after: events of context behind each hit.
             **filters: what to compile the pattern with, the parameters of
                 :meth:`agtail.search.query.Query.of`.
 
@@ -198,9 +254,58 @@ class History:
         from agtail.search.scan import scan  # noqa: PLC0415 - start-up time
 
         compiled = Compiled.of(query, **filters) if isinstance(query, str) else query
-        return scan(compiled, self.wanted(compiled))
+        if (store := self._fresh_store()) is not None:
+            return store.engine().search(compiled, before=before, after=after)
+        return scan(compiled, self._wanted(compiled), before=before, after=after)
 
-    def wanted(self, query: Query) -> Iterator[Transcript]:
+    def sessions_with(self, query: Query) -> Iterator[Hit]:
+        """Yield the first hit of each session that has one, newest session first."""
+        from agtail.search.scan import sessions_with  # noqa: PLC0415 - start-up time
+
+        if (store := self._fresh_store()) is not None:
+            return store.engine().sessions_with(query)
+        return sessions_with(query, self._wanted(query))
+
+    def counts(self, query: Query) -> Iterator[tuple[Session, int]]:
+        """Yield each session in which something matches, with the number of such events."""
+        from agtail.search.scan import counts  # noqa: PLC0415 - start-up time
+
+        if (store := self._fresh_store()) is not None:
+            return store.engine().counts(query)
+        return counts(query, self._wanted(query))
+
+    def _open(self, folder: Path, imported: dict[str, dict[str, Path]]) -> None:
+        from agtail.store.store import Store  # noqa: PLC0415 - start-up time
+
+        roots = {
+            agent: [*map(str, adapter.roots()), *_imported_roots(imported[agent])]
+            for agent, adapter in self._adapters.items()
+        }
+        try:
+            self._store = Store(folder, roots, self._warn)
+        except StoreError as error:
+            self._warn(str(error))
+            return
+        self._peeks.learn(self._store.peeks())
+
+    def _fresh_store(self) -> Store | None:
+        """Return the store, refreshed as asked for; ``None`` when the files have to be read."""
+        if self._store is not None and self._refresh:
+            self.refresh()
+        return self._store
+
+    def _all_sessions(self) -> Iterator[Session]:
+        if (store := self._fresh_store()) is not None:
+            return store.sessions()
+        return (transcript.session for transcript in self.transcripts())
+
+    def _referred(self, agent: str, wanted: str, path: str | None) -> Iterator[Transcript]:
+        """Yield the sessions that a reference may mean."""
+        if (store := self._fresh_store()) is not None:
+            return store.transcripts(lambda session: not agent or session.agent == agent)
+        return self.transcripts(self._candidates(agent, wanted, path))
+
+    def _wanted(self, query: Query) -> Iterator[Transcript]:
         """Read the sources in which a query may find something, newest first."""
         return self.transcripts([unit for unit in self.units() if query.wants_unit(unit)])
 
@@ -237,6 +342,31 @@ def _fit(session: Session, wanted: str) -> int | None:
     return _BEGUN if begun else None
 
 
+class PackingReader:
+    """Reads and packs single sources, in this process or in a worker.
+
+    Args:
+        arguments: those of the :class:`History` to read with.
+    """
+
+    def __init__(self, arguments: dict[str, Any]) -> None:
+        self._arguments = arguments
+        self._history: History | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_arguments": self._arguments, "_history": None}
+
+    def __call__(self, unit: Unit) -> Packed:
+        """Read one source."""
+        from agtail.store.refresh import pack  # noqa: PLC0415 - start-up time
+
+        warnings: list[str] = []
+        if self._history is None:
+            self._history = History(**self._arguments)
+        self._history._warn = warnings.append  # noqa: SLF001 - its own
+        return pack(unit, self._history.read(unit), warnings)
+
+
 def _stem(path: str) -> str:
     return os.path.basename(path).partition(".jsonl")[0]
 
@@ -249,6 +379,15 @@ def data_dir(home: Path, env: Mapping[str, str]) -> Path:
     """Return the folder of agtail's own data: ``$XDG_DATA_HOME/agtail``."""
     base = env.get("XDG_DATA_HOME")
     return (Path(base) if base else home / ".local" / "share") / "agtail"
+
+
+def _imported_roots(collections: dict[str, Path]) -> list[str]:
+    """Return the folders below which imported sources are found: sub-folders count as well."""
+    return [
+        str(place)
+        for folder in collections.values()
+        for place in (folder, folder / "sessions", folder / "archived_sessions")
+    ]
 
 
 def _collections(agent: str, home: Path, env: Mapping[str, str]) -> dict[str, Path]:

@@ -46,6 +46,10 @@ class Peeks:
         self._seen = seen or {}
         self.fresh: dict[str, tuple[str, tuple[Any, ...]]] = {}
 
+    def learn(self, other: Peeks) -> None:
+        """Take over what another knows."""
+        self._seen.update(other._seen)
+
     def look(self, file: Found, look: Callable[[str], tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return what ``look`` sees in a file: a row of plain values, kept while it is the same."""
         stamp = f"{file.size}:{file.mtime_ns}"

@@ -159,12 +159,11 @@ def _hits(
     """Print hits as they are found; return how many there were."""
     from agtail.cli.hits import HitLines  # noqa: PLC0415 - start-up time
     from agtail.model import encode  # noqa: PLC0415 - start-up time
-    from agtail.search.scan import scan  # noqa: PLC0415 - start-up time
 
     before, after = around
     lines = HitLines(wording, screen.width, context=bool(before or after))
     found = 0
-    for hit in scan(query, history.wanted(query), before=before, after=after):
+    for hit in history.search(query, before=before, after=after):
         found += 1
         if as_json:
             screen.json(encode(hit))
@@ -179,10 +178,9 @@ def _name_sessions(
 ) -> int:
     """Print the whole ids of the sessions that hold a hit, on a terminal with their titles."""
     from agtail.model import encode  # noqa: PLC0415 - start-up time
-    from agtail.search.scan import sessions_with  # noqa: PLC0415 - start-up time
 
     found = 0
-    for hit in sessions_with(query, history.wanted(query)):
+    for hit in history.sessions_with(query):
         found += 1
         if as_json:
             screen.json(encode(hit))
@@ -200,10 +198,9 @@ def _count(
     """Print how many hits each session holds."""
     from agtail.cli.hits import Count  # noqa: PLC0415 - start-up time
     from agtail.model import encode  # noqa: PLC0415 - start-up time
-    from agtail.search.scan import counts  # noqa: PLC0415 - start-up time
 
     found = 0
-    for session, count in counts(query, history.wanted(query)):
+    for session, count in history.counts(query):
         found += 1
         if as_json:
             screen.json(encode(Count.of(session, count)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from agtail.cli.progress import RefreshBar
 from agtail.cli.terminal import Screen
 from agtail.errors import UsageError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 THREE_WAYS = click.Choice(["all", "only", "none"])
 MAX_COMPLETIONS = 50
+_NAMES = ("archived", "programmatic", "sample", "store", "refresh", "color")
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Settings:
     archived: str | None = None
     programmatic: str | None = None
     sample: bool = False
+    store: bool | None = None
+    refresh: bool | None = None
     color: bool | None = None
 
     def over(self, outer: Settings) -> Settings:
@@ -41,6 +45,8 @@ class Settings:
             archived=self.archived or outer.archived,
             programmatic=self.programmatic or outer.programmatic,
             sample=self.sample or outer.sample,
+            store=outer.store if self.store is None else self.store,
+            refresh=outer.refresh if self.refresh is None else self.refresh,
             color=outer.color if self.color is None else self.color,
         )
 
@@ -71,7 +77,14 @@ class Settings:
             if not os.path.exists(os.path.expanduser(folder)):
                 warn(f"{folder}: no such folder")
         wanted = [everything.agent_id(agent) for agent in agents]
-        return History(roots=roots, agents=wanted, warn=warn)
+        return History(
+            roots=roots,
+            agents=wanted,
+            warn=warn,
+            store=self.store is not False,
+            refresh=self.refresh is not False,
+            progress=RefreshBar(),
+        )
 
     def query(self, pattern: str, history: History, agents: Sequence[str], **filters: Any) -> Query:
         """Compile the filters of a command together with the global ones.
@@ -121,7 +134,7 @@ def global_options(command: Command) -> Command:
         aliases = tuple(f"{agent}={path}" for agent, path in named.items() if path is not None)
         own = Settings(
             dirs=(*aliases, *dirs),
-            **{name: rest.pop(name) for name in ("archived", "programmatic", "sample", "color")},
+            **{name: rest.pop(name) for name in _NAMES},
         )
         context = click.get_current_context()
         outer = context.parent.find_object(Settings) if context.parent else None
@@ -145,6 +158,22 @@ def global_options(command: Command) -> Command:
             "--programmatic",
             type=THREE_WAYS,
             help="Sessions that a program started: all (default), only or none.",
+        ),
+        click.option(
+            "--no-store",
+            "store",
+            flag_value=False,
+            default=None,
+            type=bool,
+            help="Read the files themselves, without the store.",
+        ),
+        click.option(
+            "--no-refresh",
+            "refresh",
+            flag_value=False,
+            default=None,
+            type=bool,
+            help="Trust the store as it is, without looking for changes.",
         ),
         click.option("--sample", is_flag=True, help="Use the bundled fictional history."),
         click.option(

@@ -23,7 +23,6 @@ from agtail.store.catalogue import Catalogue, StoredSession
 from agtail.store.signatures import Segment, bits, covers
 from agtail.store.stored import BlockRow, StoredEvents
 
-
 MANY = 4000
 """Candidates beyond which it is cheaper to go through all sessions than to ask for theirs."""
 
@@ -32,7 +31,7 @@ class Found(NamedTuple):
     """A match: which event of which block, its haystack, and where in it."""
 
     block: BlockRow
-    index: int
+    at: int
     hay: Hay
     text: str
     place: Span
@@ -115,7 +114,7 @@ def _chain(first: Found, rest: Iterator[Found]) -> Iterator[Found]:
 
 def _plain_hits(session: Session, events: StoredEvents, matches: Iterator[Found]) -> Iterator[Hit]:
     for found in matches:
-        event = events.events(found.block, found.hay)[found.index]
+        event = events.events(found.block, found.hay)[found.at]
         yield hit_of(session, event, found.text, found.place)
 
 

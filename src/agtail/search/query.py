@@ -9,7 +9,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal, Protocol, cast, get_args
 
 import msgspec
 
@@ -17,7 +17,7 @@ from agtail.agents import agent_ids
 from agtail.agents.base import Unit
 from agtail.errors import ChoiceError, CountError
 from agtail.instants import parse_bound
-from agtail.model import KINDS, Event, Session
+from agtail.model import KINDS, Session
 from agtail.search.fold import fold
 from agtail.search.pattern import (
     Find,
@@ -38,6 +38,21 @@ LOCAL: Final = "@local"
 _CASES: Final[tuple[str, ...]] = get_args(Case)
 _CHOICES: Final[tuple[str, ...]] = get_args(Choice)
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+class Filterable(Protocol):
+    """What the filters on events look at: an event, or what an index knows of one."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def tool(self) -> str | None: ...
+    @property
+    def time(self) -> int | None: ...
+    @property
+    def inherited(self) -> bool: ...
+    @property
+    def bookkeeping(self) -> bool: ...
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -194,7 +209,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             self.until is None or started is None or started <= self.until
         )
 
-    def wants_event(self, event: Event) -> bool:
+    def wants_event(self, event: Filterable) -> bool:
         """Tell whether an event passes the filters that are about events, the pattern aside.
 
         An event without a readable time passes ``since`` and ``until``. The agent's own

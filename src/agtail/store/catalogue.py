@@ -10,6 +10,7 @@ import contextlib
 import os
 import sqlite3
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,11 +25,15 @@ from agtail.store.blocks import Block
 SCHEMA = 1
 """Version of the tables and of what is in them; another one is moved aside and rebuilt."""
 
+_VERSION = f"{SCHEMA}/{unicodedata.unidata_version}"
+"""Signatures are of folded text, and the folding rule follows the running Unicode version."""
+
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL, root TEXT NOT NULL,
-  fingerprint BLOB NOT NULL, unit BLOB NOT NULL, gone INTEGER NOT NULL DEFAULT 0,
+  fingerprint BLOB NOT NULL, due INTEGER, unit BLOB NOT NULL,
+  gone INTEGER NOT NULL DEFAULT 0,
   UNIQUE (agent, path));
 CREATE TABLE sessions (
   id INTEGER PRIMARY KEY, source INTEGER NOT NULL, place INTEGER NOT NULL,
@@ -54,10 +59,20 @@ _SESSION = msgspec.msgpack.Decoder(Session)
 
 
 class Source(NamedTuple):
-    """A stored source: its row, fingerprint and unit, and whether its file is gone."""
+    """A stored source.
+
+    Attributes:
+        id: its row.
+        fingerprint: what tells whether it has changed.
+        due: when it has to be read again even so, in milliseconds since 1970: what it says of
+            its last turn or line was not settled yet.
+        unit: where it lies.
+        gone: the agent deleted it.
+    """
 
     id: int
     fingerprint: bytes
+    due: int | None
     unit: Unit
     gone: bool
 
@@ -123,8 +138,11 @@ class Catalogue:
 
     def sources(self) -> dict[tuple[str, str], Source]:
         """Return all sources by agent and path."""
-        rows = self.connection.execute("SELECT id, fingerprint, unit, gone FROM sources")
-        found = (Source(row[0], row[1], _UNIT.decode(row[2]), bool(row[3])) for row in rows)
+        rows = self.connection.execute("SELECT id, fingerprint, due, unit, gone FROM sources")
+        found = (
+            Source(row, stamp, due, _UNIT.decode(unit), bool(gone))
+            for row, stamp, due, unit, gone in rows
+        )
         return {(source.unit.agent, source.unit.path): source for source in found}
 
     def sessions(self, roots: Iterable[str], agents: Iterable[str]) -> list[StoredSession]:
@@ -148,19 +166,18 @@ class Catalogue:
         found: set[int] = set()
         for start in range(0, len(numbers), _CHUNK):
             chunk = numbers[start : start + _CHUNK]
-            found.update(
-                row[0]
-                for row in self.connection.execute(
-                    f"SELECT session FROM blocks WHERE id IN ({_marks(chunk)})",  # noqa: S608 - only question marks are put in
-                    chunk,
-                )
+            rows = self.connection.execute(
+                f"SELECT session FROM blocks WHERE id IN ({_marks(chunk)})",  # noqa: S608 - only question marks are put in
+                chunk,
             )
+            found.update(row[0] for row in rows)
         return found
 
     def put(
         self,
         unit: Unit,
         fingerprint: bytes,
+        due: int | None,
         sessions: Iterable[tuple[Session, list[Block], list[bytes]]],
     ) -> None:
         """Store a source, in place of what was known of it. Call within a transaction.
@@ -168,13 +185,15 @@ class Catalogue:
         Args:
             unit: the source.
             fingerprint: what tells whether it has changed.
+            due: when it has to be read again even so.
             sessions: its sessions, each with its blocks and their signatures.
         """
         run = self.connection.execute
         self.drop(unit.agent, unit.path)
         source = run(
-            "INSERT INTO sources (agent, path, root, fingerprint, unit) VALUES (?, ?, ?, ?, ?)",
-            (unit.agent, unit.path, unit.root, fingerprint, msgspec.msgpack.encode(unit)),
+            "INSERT INTO sources (agent, path, root, fingerprint, due, unit)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (unit.agent, unit.path, unit.root, fingerprint, due, msgspec.msgpack.encode(unit)),
         ).lastrowid
         for place, (session, blocks, signatures) in enumerate(sessions):
             row = run(
@@ -231,7 +250,7 @@ class Catalogue:
         except sqlite3.DatabaseError:
             return "damaged store"
         version = row[0] if row else "?"
-        return None if version == str(SCHEMA) else f"store of version {version}, not {SCHEMA}"
+        return None if version == _VERSION else f"store of version {version}, not {_VERSION}"
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=10.0, isolation_level=None)
@@ -251,7 +270,7 @@ class Catalogue:
             for statement in _TABLES.split(";\n"):
                 if statement.strip():
                     connection.execute(statement)
-            connection.execute("INSERT INTO meta VALUES ('schema', ?)", (str(SCHEMA),))
+            connection.execute("INSERT INTO meta VALUES ('schema', ?)", (_VERSION,))
         connection.execute("COMMIT")
 
     def _move_aside(self) -> None:

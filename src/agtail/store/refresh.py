@@ -17,6 +17,7 @@ import msgspec
 from agtail.agents.base import Unit
 from agtail.assemble import Transcript
 from agtail.model import Session
+from agtail.records import FRESH_SECONDS
 from agtail.store.blocks import Block, cut
 from agtail.store.catalogue import Catalogue, Source
 from agtail.store.signatures import SEGMENT, signature, write_segment
@@ -24,6 +25,9 @@ from agtail.store.signatures import SEGMENT, signature, write_segment
 READERS = 1
 """Version of what the adapters make of their files: raise it when a mapping changes, and every
 source is read again."""
+
+SETTLED = 10 * 60 * 1000
+"""Milliseconds after its last record from which on no session is taken for a running one."""
 
 PARALLEL = 4 * 1024 * 1024
 """Bytes to read from which worker processes are worth their start."""
@@ -86,7 +90,9 @@ def refresh(
     """
     started = time.monotonic()
     known = catalogue.sources()
-    changed = [unit for unit in units if _is_changed(known.get((unit.agent, unit.path)), unit, known)]
+    changed = [
+        unit for unit in units if _is_changed(known.get((unit.agent, unit.path)), unit, known)
+    ]
     vanished = list(_vanished(known, units, roots))
     if not changed and not vanished:
         return Change(seconds=time.monotonic() - started)
@@ -114,6 +120,8 @@ def refresh(
                     progress(done, total, time.monotonic() - started)
         _store(catalogue, batch)
         seal(catalogue)
+        if progress and todo:
+            progress(total, total, time.monotonic() - started)
     return Change(len(todo), total, len(vanished) - moved, moved, time.monotonic() - started)
 
 
@@ -157,10 +165,10 @@ def seal(catalogue: Catalogue) -> None:
             connection.execute("DELETE FROM fresh WHERE block <= ?", (ids[-1],))
 
 
-def _is_changed(
-    source: Source | None, unit: Unit, known: Mapping[tuple[str, str], Source]
-) -> bool:
+def _is_changed(source: Source | None, unit: Unit, known: Mapping[tuple[str, str], Source]) -> bool:
     if source is None or source.gone:
+        return True
+    if source.due is not None and source.due <= time.time() * 1000:
         return True
     if source.fingerprint == fingerprint(unit):
         return False
@@ -217,7 +225,24 @@ def _store(catalogue: Catalogue, batch: list[Packed]) -> None:
         return
     with catalogue.transaction():
         for packed in batch:
-            catalogue.put(packed.unit, fingerprint(packed.unit), packed.sessions)
+            unit = packed.unit
+            catalogue.put(unit, fingerprint(unit), _due(packed), packed.sessions)
+
+
+def _due(packed: Packed) -> int | None:
+    """Return when a source has to be read again although it did not change, in milliseconds.
+
+    At once when it could not be read; when a torn last line can no longer be one in the making;
+    and when a turn that was open is no longer taken for a running one.
+    """
+    if any(session.integrity and session.integrity.unreadable for session, *_ in packed.sessions):
+        return 0
+    now = time.time_ns() // 1_000_000
+    changed = packed.unit.mtime_ns // 1_000_000
+    for age, since in ((int(FRESH_SECONDS * 1000), changed), (SETTLED, packed.unit.touched)):
+        if since <= now <= since + age:
+            return since + age + 1
+    return None
 
 
 def _read_all(units: list[Unit], read: Callable[[Unit], Packed], total: int) -> Iterator[Packed]:

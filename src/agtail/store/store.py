@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,8 +100,3 @@ class Store:
 
     def _visible(self) -> list[StoredSession]:
         return self.catalogue.sessions(self._roots, self._agents)
-
-
-def visible_roots(roots: Iterable[Path]) -> list[str]:
-    """Return folders as the sources below them name them."""
-    return [str(root) for root in roots]

@@ -20,7 +20,7 @@ class BlockRow(NamedTuple):
 
     id: int
     first: int
-    count: int
+    events: int
     kinds: int
     time_min: int | None
     time_max: int | None
@@ -41,7 +41,7 @@ class StoredEvents(Sequence[Event]):
         self._open: OrderedDict[int, list[Event]] = OrderedDict()
 
     def __len__(self) -> int:
-        return self.blocks[-1].first + self.blocks[-1].count if self.blocks else 0
+        return self.blocks[-1].first + self.blocks[-1].events if self.blocks else 0
 
     @overload
     def __getitem__(self, index: int) -> Event: ...
