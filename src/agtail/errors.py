@@ -95,3 +95,18 @@ class StoreError(AgtailError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason} (--no-store searches without it)")
+
+
+class ArchiveError(AgtailError):
+    """Something cannot be kept in the archive, or is not to be had from it."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"archive: {path}: {reason}")
+
+
+class SettingsError(UsageError):
+    """The settings file says something that is none; the valid values are listed."""
+
+    def __init__(self, path: str, problem: str, valid: Iterable[str] = ()) -> None:
+        listed = ", ".join(valid)
+        super().__init__(f"{path}: {problem}" + (f" (valid: {listed})" if listed else ""))

@@ -91,7 +91,7 @@ class History:
                 Surroundings(
                     home=base,
                     env=environment,
-                    root=Path(root).expanduser() if root is not None else None,
+                    root=Path(os.path.abspath(Path(root).expanduser())) if root else None,
                     imported=imported[name],
                     peeks=self._peeks,
                 )

@@ -82,13 +82,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Run a command line in this process: exit code, standard output, standard error."""
+    """Run a command line in this process: exit code, standard output, standard error.
+
+    The working directory is taken out of what is printed: it is another one every time.
+    """
+    here = f"{os.getcwd()}/"
 
     def call(*arguments: str) -> tuple[int, str, str]:
         capfdbinary.readouterr()
         code = main(arguments)
         out, err = capfdbinary.readouterr()
-        return code, out.decode(), err.decode()
+        return code, out.decode().replace(here, ""), err.decode().replace(here, "")
 
     return call
 

@@ -326,8 +326,13 @@ def test_raw_is_the_file_byte_for_byte(
 
 def test_raw_records_are_printed_once(run: Run, home: Path) -> None:
     lines = (home / f"claude/projects/-home-dev-orchard/{PEARS}.jsonl").read_text().splitlines()
-    calls = run("show", PEARS, "--tools", "--raw", *ROOTS)[1].splitlines()
-    assert calls == [line for line in lines if '_use","' in line and '"name":' in line]
+    printed = run("show", PEARS, "--tools", "--raw", *ROOTS)[1].splitlines()
+    assert len(printed) == len(set(printed))
+    assert set(printed) <= set(lines)
+    calls = [line for line in lines if '_use","' in line and '"name":' in line]
+    assert [line for line in printed if line in calls] == calls
+    answer = next(line for line in lines if '"tool_result"' in line and '"t1"' in line)
+    assert printed.index(answer) == 1
 
 
 def test_one_event_is_shown_in_full(run: Run) -> None:
@@ -416,6 +421,7 @@ def test_pipes_get_utf8_whatever_the_locale(encoding: str) -> None:
 def test_nothing_is_written_beside_the_transcripts(run: Run, home: Path) -> None:
     def state() -> dict[Path, tuple[float, int]]:
         files = (path for path in home.rglob("*") if path.is_file())
+        files = (path for path in files if home / "nobody" not in path.parents)
         return {path: (path.stat().st_mtime, path.stat().st_size) for path in files}
 
     before = state()

@@ -44,7 +44,7 @@ def test_the_script_of_each_shell(run: Run, shell: str, tmp_path: Path) -> None:
 def test_commands_and_options() -> None:
     assert completed("agtail ") == ["grep", "list", "show", "stats", "completion"]
     assert completed("agtail st") == ["stats"]
-    assert completed("agtail grep --no") == ["--no-color"]
+    assert completed("agtail grep --no-c") == ["--no-color"]
 
 
 def test_values_of_lists() -> None:

@@ -30,10 +30,11 @@ def main() -> None:
                 capture_output=True,
                 check=False,
             )
-            (HERE / "expected" / f"{case['id']}.out").write_bytes(done.stdout)
-            (HERE / "expected" / f"{case['id']}.err").write_bytes(
-                f"{done.stderr.decode()}exit {done.returncode}\n".encode()
-            )
+            # The folder is another one every time: paths are recorded as if they were relative.
+            here = f"{folder}/".encode()
+            errors = done.stderr.replace(here, b"") + f"exit {done.returncode}\n".encode()
+            (HERE / "expected" / f"{case['id']}.out").write_bytes(done.stdout.replace(here, b""))
+            (HERE / "expected" / f"{case['id']}.err").write_bytes(errors)
 
 
 if __name__ == "__main__":

@@ -222,6 +222,8 @@ class Adapter(Protocol):
     name: str
     """Short name for terminals, such as ``claude``."""
     locations: tuple[Location, ...]
+    deletes_history: bool
+    """The agent deletes its own transcripts after a while, so that they are worth archiving."""
 
     def __init__(self, surroundings: Surroundings) -> None: ...
 

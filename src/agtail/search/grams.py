@@ -1,34 +1,16 @@
-r"""What every match must contain: the texts by which most of a history is ruled out unread.
-
-A literal pattern needs itself. Of a regular expression the literal parts are taken that no match
-can do without: ``error: (?:disk|quota) .*full`` needs ``full``, and ``error: disk `` or
-``error: quota ``. All is folded, whether case counts or not: so is what it is compared with.
-What is not understood of an expression asks for nothing, so that no match is ever ruled out.
-"""
+"""What every match must contain: the texts by which most of a history is ruled out unread."""
 
 from __future__ import annotations
 
-import itertools
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable
 
 import msgspec
 
-from agtail.search.fold import alike, fold
+from agtail.search.fold import fold
 from agtail.search.query import Query
-
-Member = TypeVar("Member")
 
 SHORTEST = 3
 """Bytes of a text that can be asked for: signatures know nothing of shorter ones."""
-
-MOST_TEXTS = 16
-"""So many spellings of one part are told apart; with more of them the part is cut there."""
-
-LONGEST = 256
-"""Code points of an expression's literals; longer ones are cut, which keeps the work linear."""
 
 MOST_REQUIRED = 32
 """So many literals, and choices, are asked for at once; more would rule out nothing more."""
@@ -53,10 +35,12 @@ class Needs(msgspec.Struct, frozen=True):
 
 
 def needs(query: Query) -> Needs:
-    """Return what the pattern of a query needs."""
+    """Return what the pattern of a query needs, folded whether case counts for it or not."""
     if query.regex:
-        return _expression_needs(query.pattern, sensitive=query.sensitive)
-    return _needs_one_of((fold(query.pattern),))
+        from agtail.search.expression import expression_needs  # noqa: PLC0415 - most are literal
+
+        return expression_needs(query.pattern, sensitive=query.sensitive)
+    return one_text_of((fold(query.pattern),))
 
 
 def holds(needs: Needs, folded: bytes) -> bool:
@@ -66,290 +50,44 @@ def holds(needs: Needs, folded: bytes) -> bool:
     )
 
 
-class _Piece(NamedTuple):
-    """What is known of a part of an expression.
+def one_text_of(texts: Iterable[str]) -> Needs:
+    """Ask for one of some folded texts; of those that contain another one, only the other counts.
 
-    Attributes:
-        texts: folded; each match of the part is one of these. None when that is not known.
-        spread: each match only begins with one of the texts, and ends with one of them.
-        needs: what each match contains, when ``texts`` is None.
+    A text that is too short to be asked for makes it nothing.
     """
-
-    texts: tuple[str, ...] | None
-    spread: bool = False
-    needs: Needs = Needs()
-
-
-_NOTHING = _Piece(("",))
-_ANYTHING = _Piece(None)
-
-
-class _NotUnderstoodError(Exception):
-    """An expression is written in a way that this module does not know."""
-
-
-def _expression_needs(pattern: str, *, sensitive: bool) -> Needs:
-    try:
-        return _needs_of(_Reader(pattern, folding=not sensitive).piece())
-    except _NotUnderstoodError:
-        return Needs()
-
-
-_CHARACTER = r"""
-    \\x\{(?P<hex>[0-9A-Fa-f]+)\} | \\x(?P<hex_pair>[0-9A-Fa-f]{2})
-  | \\(?P<octal>[0-7]{1,3}) | \\(?P<control>[afnrtv])
-  | \\(?P<escaped>[^0-9A-Za-z]) | (?P<plain>[^\\])
-"""
-_ONE_OF_MANY = r"\\[pP](?:\{[^}]*\}|.) | \\[dDsSwW]"
-
-
-def _verbose(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.VERBOSE | re.DOTALL)
-
-
-_TOKEN = _verbose(
-    rf"""
-    \\Q(?P<quoted>.*?)(?:\\E|\Z)
-  | (?P<place>\\[AzbB]|[\^$])
-  | (?P<any>\.|\\C|{_ONE_OF_MANY})
-  | (?P<class>\[\^?)
-  | \(\?(?P<flags>[a-zA-Z-]*)(?P<scope>[:)])
-  | (?P<open>\((?:\?P?<[^>]*>|(?!\?)))
-  | (?P<close>\)) | (?P<bar>\|)
-  | (?:(?P<sign>[*+?])|\{{(?P<least>0|[1-9][0-9]*)(?P<comma>,(?P<most>0|[1-9][0-9]*|))?\}})\??
-  | (?!\()(?:{_CHARACTER})
-"""
-)
-_CLASS_NAME = _verbose(rf"\[:[^\]]*:\] | {_ONE_OF_MANY}")
-_CLASS_CHARACTER = _verbose(_CHARACTER)
-_RANGE = _verbose(r"-(?!\])")
-_CONTROL = dict(zip("afnrtv", "\a\f\n\r\t\v", strict=True))
-_SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-
-
-class _Level(NamedTuple):
-    """An open parenthesis: what was read in it, and how letters are compared after it."""
-
-    branches: list[_Piece]
-    pieces: list[_Piece]
-    folding: bool
-
-
-class _Reader:
-    """Reads an expression that RE2 accepts, from left to right and without recursion."""
-
-    def __init__(self, pattern: str, *, folding: bool) -> None:
-        self._pattern = pattern
-        self._at = 0
-        self._folding = folding
-        self._levels = [_Level([], [], folding)]
-
-    def piece(self) -> _Piece:
-        """Return what is known of the whole."""
-        while self._at < len(self._pattern):
-            self._read(self._next(_TOKEN))
-        return self._leave()
-
-    def _read(self, token: re.Match[str]) -> None:
-        level = self._levels[-1]
-        pieces = level.pieces
-        match token.lastgroup:
-            case "quoted":
-                pieces.extend(map(self._one, token["quoted"]))
-            case "place":
-                pieces.append(_NOTHING)
-            case "any":
-                pieces.append(_ANYTHING)
-            case "class":
-                piece = self._class()
-                pieces.append(_ANYTHING if token["class"] == "[^" else piece)
-            case "scope":
-                self._enter_flags(token["flags"], scoped=token["scope"] == ":")
-            case "open":
-                self._levels.append(_Level([], [], self._folding))
-            case "close":
-                piece = self._leave()
-                self._folding = level.folding
-                if not self._levels:
-                    raise _NotUnderstoodError
-                self._levels[-1].pieces.append(piece)
-            case "bar":
-                level.branches.append(_sequence(pieces))
-                pieces.clear()
-            case "sign" | "least" | "comma":
-                if not pieces:
-                    raise _NotUnderstoodError
-                pieces.append(_repeated(pieces.pop(), *_times(token)))
-            case _:
-                pieces.append(self._one(_character(token)))
-
-    def _enter_flags(self, flags: str, *, scoped: bool) -> None:
-        """Begin a group without a number, or change how what follows in this one is compared."""
-        if not set(flags) <= set("imsU-"):
-            raise _NotUnderstoodError
-        if scoped:
-            self._levels.append(_Level([], [], self._folding))
-        on, _, off = flags.partition("-")
-        self._folding = (self._folding or "i" in on) and "i" not in off
-
-    def _leave(self) -> _Piece:
-        level = self._levels.pop()
-        return _alternatives([*level.branches, _sequence(level.pieces)])
-
-    def _class(self) -> _Piece:
-        """Read what is between brackets; a closing one that comes first is a member."""
-        pieces: list[_Piece] = []
-        first = True
-        while first or not self._pattern.startswith("]", self._at):
-            first = False
-            if name := _CLASS_NAME.match(self._pattern, self._at):
-                self._at = name.end()
-                pieces.append(_ANYTHING)
-                continue
-            low = high = _character(self._next(_CLASS_CHARACTER))
-            if _RANGE.match(self._pattern, self._at):
-                self._at += 1
-                high = _character(self._next(_CLASS_CHARACTER))
-            if ord(high) - ord(low) > 3 * MOST_TEXTS:
-                pieces.append(_ANYTHING)
-            else:
-                pieces.extend(self._one(chr(code)) for code in range(ord(low), ord(high) + 1))
-        self._at += 1
-        return _alternatives(pieces)
-
-    def _one(self, character: str) -> _Piece:
-        """Return the piece for a letter as it stands, or in all its forms when case is ignored.
-
-        A cased letter whose other form this Python does not know, as an unassigned code point,
-        stands for anything then: the other form may have come with a newer Unicode.
-        """
-        if "\ud800" <= character <= "\udfff":
-            return _ANYTHING
-        if self._folding and not character.isascii():
-            category = unicodedata.category(character)
-            if category == "Cn" or (category in {"Lu", "Ll", "Lt"} and len(alike(character)) == 1):
-                return _ANYTHING
-        return _Piece((fold(character),))
-
-    def _next(self, tokens: re.Pattern[str]) -> re.Match[str]:
-        token = tokens.match(self._pattern, self._at)
-        if token is None:
-            raise _NotUnderstoodError
-        self._at = token.end()
-        return token
-
-
-def _character(token: re.Match[str]) -> str:
-    """Return the one character that is written, as itself or with a backslash."""
-    if token["control"]:
-        return _CONTROL[token["control"]]
-    if token["octal"]:
-        return chr(int(token["octal"], 8))
-    if digits := token["hex"] or token["hex_pair"]:
-        return chr(int(digits, 16))
-    return token["escaped"] or token["plain"]
-
-
-def _times(token: re.Match[str]) -> tuple[int, int | None]:
-    """Return how often the part in front occurs, at least and at most; None is without end."""
-    if token["sign"]:
-        return _SIGNS[token["sign"]]
-    least = int(token["least"])
-    if not token["comma"]:
-        return least, least
-    return least, int(token["most"]) if token["most"] else None
-
-
-def _repeated(piece: _Piece, least: int, most: int | None) -> _Piece:
-    texts = piece.texts
-    if least == 0:
-        if texts is None or piece.spread or most != 1 or len(texts) >= MOST_TEXTS:
-            return _ANYTHING
-        return _Piece(_distinct(("", *texts)))
-    if texts is None or piece.spread:
-        return piece
-    whole = texts
-    for _ in range(least - 1):
-        longer = _joined(whole, texts)
-        if longer is None:
-            return _Piece(whole, spread=True)
-        whole = longer
-    return _Piece(whole, spread=most != least)
-
-
-def _sequence(pieces: Iterable[_Piece]) -> _Piece:
-    """Put together what follows one another, as far as few enough texts are possible."""
-    texts: tuple[str, ...] = ("",)
-    found: list[Needs] = []
-    exact = True
-    for piece in pieces:
-        joined = None if piece.texts is None else _joined(texts, piece.texts)
-        if joined is not None and not piece.spread:
-            texts = joined
-            continue
-        exact = False
-        found += [_needs_one_of(joined or texts), piece.needs]
-        texts = piece.texts or ("",)
-    if exact:
-        return _Piece(texts)
-    return _Piece(None, needs=_needs_all([*found, _needs_one_of(texts)]))
-
-
-def _alternatives(pieces: Sequence[_Piece]) -> _Piece:
-    """Put together what stands for one another."""
-    if len(pieces) == 1:
-        return pieces[0]
-    if all(piece.texts is not None and not piece.spread for piece in pieces):
-        texts = _distinct(text for piece in pieces for text in piece.texts or ())
-        if len(texts) <= MOST_TEXTS:
-            return _Piece(texts)
-    return _Piece(None, needs=_needs_any(list(map(_needs_of, pieces))))
-
-
-def _joined(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return each text of the left followed by each of the right; None if that is too much."""
-    if len(left) * len(right) > MOST_TEXTS:
-        return None
-    texts = _distinct(before + behind for before in left for behind in right)
-    return texts if max(map(len, texts)) <= LONGEST else None
-
-
-def _needs_of(piece: _Piece) -> Needs:
-    return piece.needs if piece.texts is None else _needs_one_of(piece.texts)
-
-
-def _needs_one_of(texts: tuple[str, ...]) -> Needs:
-    """Ask for one of the texts; of those that contain another one, only the other counts."""
     literals = [text.encode() for text in texts]
     if min(map(len, literals)) < SHORTEST:
         return Needs()
-    shortest = [a for a in literals if not any(b in a for b in literals if b != a)]
-    if len(shortest) == 1:
-        return Needs(all_of=(shortest[0],))
-    return Needs(any_of=(tuple(Needs(all_of=(literal,)) for literal in shortest),))
+    return any_of(
+        Needs(all_of=(literal,))
+        for literal in literals
+        if not any(other in literal for other in literals if other != literal)
+    )
 
 
-def _needs_all(found: Iterable[Needs]) -> Needs:
-    literals = _distinct(itertools.chain.from_iterable(each.all_of for each in found))
-    groups = _distinct(itertools.chain.from_iterable(each.any_of for each in found))
-    return Needs(literals[:MOST_REQUIRED], groups[:MOST_REQUIRED])
+def all_of(parts: Iterable[Needs]) -> Needs:
+    """Ask for several needs at once."""
+    literals: dict[bytes, None] = {}
+    groups: dict[tuple[Needs, ...], None] = {}
+    for part in parts:
+        literals.update(dict.fromkeys(part.all_of))
+        groups.update(dict.fromkeys(part.any_of))
+    return Needs(tuple(literals)[:MOST_REQUIRED], tuple(groups)[:MOST_REQUIRED])
 
 
-def _needs_any(alternatives: Iterable[Needs]) -> Needs:
+def any_of(alternatives: Iterable[Needs]) -> Needs:
     """Ask for one of several needs; a choice in which anything goes asks for nothing."""
     members: list[Needs] = []
     for each in alternatives:
         only_a_choice = not each.all_of and len(each.any_of) == 1
         members += each.any_of[0] if only_a_choice else (each,)
-    group = _distinct(members)
-    if Needs() in group or len(group) > MOST_ALTERNATIVES or max(map(_depth, group)) >= DEEPEST:
+    if max(map(_depth, members)) >= DEEPEST:
+        members = [Needs(member.all_of) for member in members]
+    group = tuple(dict.fromkeys(members))
+    if Needs() in group or len(group) > MOST_ALTERNATIVES:
         return Needs()
     return group[0] if len(group) == 1 else Needs(any_of=(group,))
 
 
 def _depth(needs: Needs) -> int:
     return max((1 + max(map(_depth, group)) for group in needs.any_of), default=0)
-
-
-def _distinct(members: Iterable[Member]) -> tuple[Member, ...]:
-    return tuple(dict.fromkeys(members))

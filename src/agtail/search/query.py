@@ -44,15 +44,29 @@ class Filterable(Protocol):
     """What the filters on events look at: an event, or what an index knows of one."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """As in :class:`~agtail.model.Event`, like all that follow."""
+        ...
+
     @property
-    def tool(self) -> str | None: ...
+    def tool(self) -> str | None:
+        """Name of the tool."""
+        ...
+
     @property
-    def time(self) -> int | None: ...
+    def time(self) -> int | None:
+        """Instant in UTC milliseconds."""
+        ...
+
     @property
-    def inherited(self) -> bool: ...
+    def inherited(self) -> bool:
+        """A copy."""
+        ...
+
     @property
-    def bookkeeping(self) -> bool: ...
+    def bookkeeping(self) -> bool:
+        """State of the agent's own."""
+        ...
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -216,7 +216,7 @@ class Catalogue:
         if row is None:
             return False
         sessions = "SELECT id FROM sessions WHERE source = ?"
-        blocks = f"SELECT id FROM blocks WHERE session IN ({sessions})"
+        blocks = f"SELECT id FROM blocks WHERE session IN ({sessions})"  # noqa: S608 - constant text
         run(f"DELETE FROM fresh WHERE block IN ({blocks})", row)  # noqa: S608 - constant text
         run(f"DELETE FROM blocks WHERE session IN ({sessions})", row)  # noqa: S608 - constant text
         run("DELETE FROM sessions WHERE source = ?", row)

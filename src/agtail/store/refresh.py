@@ -20,7 +20,7 @@ from agtail.model import Session
 from agtail.records import FRESH_SECONDS
 from agtail.store.blocks import Block, cut
 from agtail.store.catalogue import Catalogue, Source
-from agtail.store.signatures import SEGMENT, signature, write_segment
+from agtail.store.signatures import SEGMENT_BLOCKS, signature, write_segment
 
 READERS = 1
 """Version of what the adapters make of their files: raise it when a mapping changes, and every
@@ -148,15 +148,15 @@ def seal(catalogue: Catalogue) -> None:
     """Turn fresh signatures into segments, as long as there are enough for a whole one."""
     while True:
         rows = catalogue.connection.execute(
-            "SELECT block, bits FROM fresh ORDER BY block LIMIT ?", (SEGMENT,)
+            "SELECT block, bits FROM fresh ORDER BY block LIMIT ?", (SEGMENT_BLOCKS,)
         ).fetchall()
-        if len(rows) < SEGMENT:
+        if len(rows) < SEGMENT_BLOCKS:
             return
         ids = [row[0] for row in rows]
         name = f"{ids[0]}-{os.getpid()}-{time.time_ns()}.bits"
         folder = catalogue.folder / "segments"
         folder.mkdir(mode=0o700, exist_ok=True)
-        write_segment(folder / name, [row[1] for row in rows])
+        write_segment(str(folder / name), [row[1] for row in rows])
         with catalogue.transaction() as connection:
             connection.execute(
                 "INSERT INTO segments (first, count, file, ids) VALUES (?, ?, ?, ?)",

@@ -79,6 +79,7 @@ class ClaudeCode:
         Location(pattern="~/.config/claude/projects", holds="sessions", format="jsonl"),
         Location(pattern="~/.claude/history.jsonl", holds="history", format="jsonl"),
     )
+    deletes_history = True  # after 30 days, unless cleanupPeriodDays says otherwise
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
