@@ -124,16 +124,21 @@ def read_slice(path: str | Path, offset: int, length: int) -> bytes:
     """
     with open_source(path) as stream:
         try:
-            unpacked = unpack(stream)
-            if unpacked is stream:
-                stream.seek(offset)
-            else:
-                remaining = offset
-                while remaining and (skipped := unpacked.read(min(remaining, _CHUNK))):
-                    remaining -= len(skipped)
-            return unpacked.read(length)
+            return slice_of(stream, offset, length)
         except OSError as error:
             raise SourceError(str(path), reason_of(error)) from error
+
+
+def slice_of(stream: IO[bytes], offset: int, length: int) -> bytes:
+    """Return bytes of an open file, which is at its beginning; of the content when packed."""
+    unpacked = unpack(stream)
+    if unpacked is stream:
+        stream.seek(offset)
+    else:
+        remaining = offset
+        while remaining and (skipped := unpacked.read(min(remaining, _CHUNK))):
+            remaining -= len(skipped)
+    return unpacked.read(length)
 
 
 def decode_object(line: bytes, health: Integrity) -> Json | None:

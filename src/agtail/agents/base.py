@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -110,6 +110,36 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     parent_id: str | None = None
     archived: bool = False
     imported_from: str | None = None
+
+
+class Retention(msgspec.Struct, frozen=True, kw_only=True):
+    """How long an agent keeps transcripts before it deletes them itself.
+
+    Attributes:
+        days: since the last change of a file; older ones are deleted.
+        setting: what the agent calls it.
+        path: the file to set it in.
+        default: nobody has set it.
+    """
+
+    days: float
+    setting: str
+    path: str
+    default: bool = False
+
+
+class Prompt(NamedTuple):
+    """What was typed, as the agent's list of prompts has it; that outlives the transcripts.
+
+    Attributes:
+        session_id: the session it was typed in.
+        time: UTC milliseconds since 1970.
+        text: the prompt.
+    """
+
+    session_id: str
+    time: int | None
+    text: str
 
 
 class ToolResult(msgspec.Struct, kw_only=True):
@@ -253,6 +283,17 @@ class Adapter(Protocol):
 
     def transfer_files(self) -> Iterable[str]:
         """Absolute paths of all native files that belong into an export."""
+        ...
+
+    def retention(self) -> Retention | None:
+        """Tell how long the agent keeps transcripts, or ``None`` when it never deletes any."""
+        ...
+
+    def prompts(self) -> Iterator[Prompt]:
+        """Read the agent's list of prompts, oldest first; those of no known session are left out.
+
+        A list that is missing, or that cannot be read, holds none.
+        """
         ...
 
 

@@ -115,13 +115,21 @@ class Archive:
         copies = self._index.of(agent, path)
         with open_source(path) as stream:
             try:
-                base = copies[0] if copies and self._goes_on(copies[0], stream) else None
-                try:
-                    return self._add(Label(agent, path, 0), copies, base, stream)
-                except DamagedError:  # what is kept cannot be gone on from: keep it all once more
-                    return self._add(Label(agent, path, 0), copies, None, stream)
-            except ShrunkError:
-                return 0  # it is being rewritten; the next time will tell
+                base = copies[0] if copies and _goes_on(copies[0], stream) else None
+            except OSError as error:
+                raise SourceError(path, reason_of(error)) from error
+            nothing = Copy(
+                agent=agent,
+                path=path,
+                generation=base.generation if base else 1 + _latest(copies).generation,
+            )
+            try:
+                if base and self._is_there(base):
+                    with contextlib.suppress(DamagedError):  # the source has it all still
+                        return self._add(copies, base, stream)
+                return self._add(copies, nothing, stream)
+            except UnreadableError as error:
+                raise SourceError(path, str(error)) from error
             except OSError as error:
                 raise ArchiveError(str(self._folder), reason_of(error)) from error
 
@@ -174,9 +182,7 @@ class Archive:
             return False
         return True
 
-    def restore(
-        self, agent: str, path: str, target: Path, generation: int | None = None
-    ) -> None:
+    def restore(self, agent: str, path: str, target: Path, generation: int | None = None) -> None:
         """Write the raw bytes into a new file, all of them or none.
 
         Its time is now, for an agent would delete a file with the old time once more.
@@ -251,9 +257,7 @@ class Archive:
         return cast("IO[bytes]", io.BufferedReader(FrameReader(packed, copy.frames), 64 * 1024))
 
     @contextlib.contextmanager
-    def _reading(
-        self, agent: str, path: str, generation: int | None = None
-    ) -> Iterator[IO[bytes]]:
+    def _reading(self, agent: str, path: str, generation: int | None = None) -> Iterator[IO[bytes]]:
         """Open the raw bytes of a source, and say of which it is that the bytes are damaged."""
         with self.open(agent, path, generation) as stream:
             try:
@@ -261,25 +265,49 @@ class Archive:
             except OSError as error:
                 raise ArchiveError(path, f"the archived copy is {reason_of(error)}") from error
 
-    def _goes_on(self, copy: Copy, stream: IO[bytes]) -> bool:
-        """Tell whether a source begins with what is kept, which has to be there whole."""
-        size = os.fstat(stream.fileno()).st_size
+    def _is_there(self, copy: Copy) -> bool:
+        """Tell whether a file can be added to."""
         try:
-            there = os.stat(self._folder / copy.file).st_size >= copy.stored
+            return os.stat(self._folder / copy.file).st_size >= copy.stored
         except FileNotFoundError:
-            there = False
-        if not there or size < copy.raw:
             return False
-        if size > copy.raw and copy.mark:
-            return _mark(stream, copy.raw) == copy.mark
-        return holds_same(stream, copy.frames)
 
-    def _add(
-        self, label: Label, copies: list[Copy], base: Copy | None, stream: IO[bytes]
-    ) -> int:
-        """Add what a source has behind a copy that it goes on from, or all of it."""
+    def _add(self, copies: list[Copy], start: Copy, stream: IO[bytes]) -> int:
+        """Keep what a source has, and return how many raw bytes that adds.
+
+        Args:
+            copies: what is kept of it, the newest first.
+            start: what it goes on from; without a file when all of it is to be written.
+            stream: the source.
+
+        Raises:
+            DamagedError: bytes that are kept had to be read, and cannot be.
+        """
         before = os.fstat(stream.fileno())
-        raw = before.st_size
-        begin = base.raw if base else 0
-        kept = base.frames[: stable(base.frames, raw - begin)] if base else ()
-        ...
+        added = before.st_size - start.raw
+        again = start.frames[stable(start.frames, added) :]
+        again_raw = sum(frame.raw_length for frame in again)
+        whole = bool(again) or not start.stored
+        with contextlib.ExitStack() as stack:
+            draft = stack.enter_context(draft_in(self._folder))
+            parts = [(stream, added)]
+            if again:
+                kept = stack.enter_context(self._read(start))
+                kept.seek(start.raw - again_raw)
+                parts.insert(0, (kept, again_raw))
+                with open(self._folder / start.file, "rb") as packed:
+                    copy_bytes(packed, draft, again[0].offset)
+            elif whole:
+                draft.write(write_label(Label(start.agent, start.path, start.generation)))
+            stream.seek(start.raw)
+            offset = draft.tell() if whole else start.stored
+            frames = pack(Joined(*parts), again_raw + added, draft, offset)
+            copy = msgspec.structs.replace(
+                start,
+                number=start.number + whole,
+                raw=before.st_size,
+                stored=start.stored,
+                kept=0,
+                frames=(*start.frames[: len(start.frames) - len(again)], *frames),
+            )
+        return added

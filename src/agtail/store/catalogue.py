@@ -32,7 +32,7 @@ _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL, root TEXT NOT NULL,
-  fingerprint BLOB NOT NULL, due INTEGER, unit BLOB NOT NULL,
+  readers INTEGER NOT NULL, due INTEGER, unit BLOB NOT NULL,
   gone INTEGER NOT NULL DEFAULT 0,
   UNIQUE (agent, path));
 CREATE TABLE sessions (
@@ -63,18 +63,25 @@ class Source(NamedTuple):
 
     Attributes:
         id: its row.
-        fingerprint: what tells whether it has changed.
+        root: the folder of sessions that it was found below.
+        readers: version of the adapters that it was read with.
+        packed: where it lies, and what tells whether it has changed, encoded; see ``unit``.
         due: when it has to be read again even so, in milliseconds since 1970: what it says of
             its last turn or line was not settled yet.
-        unit: where it lies.
         gone: the agent deleted it.
     """
 
     id: int
-    fingerprint: bytes
+    root: str
+    readers: int
+    packed: bytes
     due: int | None
-    unit: Unit
-    gone: bool
+    gone: int
+
+    @property
+    def unit(self) -> Unit:
+        """The source as it was found when it was read."""
+        return _UNIT.decode(self.packed)
 
 
 class StoredSession:
@@ -138,12 +145,10 @@ class Catalogue:
 
     def sources(self) -> dict[tuple[str, str], Source]:
         """Return all sources by agent and path."""
-        rows = self.connection.execute("SELECT id, fingerprint, due, unit, gone FROM sources")
-        found = (
-            Source(row, stamp, due, _UNIT.decode(unit), bool(gone))
-            for row, stamp, due, unit, gone in rows
+        rows = self.connection.execute(
+            "SELECT agent, path, id, root, readers, unit, due, gone FROM sources"
         )
-        return {(source.unit.agent, source.unit.path): source for source in found}
+        return {(agent, path): Source(*rest) for agent, path, *rest in rows}
 
     def sessions(self, roots: Iterable[str], agents: Iterable[str]) -> list[StoredSession]:
         """Return the sessions below some roots, in the order of search: newest first."""
@@ -176,7 +181,7 @@ class Catalogue:
     def put(
         self,
         unit: Unit,
-        fingerprint: bytes,
+        readers: int,
         due: int | None,
         sessions: Iterable[tuple[Session, list[Block], list[bytes]]],
     ) -> None:
@@ -184,16 +189,15 @@ class Catalogue:
 
         Args:
             unit: the source.
-            fingerprint: what tells whether it has changed.
+            readers: version of the adapters that it was read with.
             due: when it has to be read again even so.
             sessions: its sessions, each with its blocks and their signatures.
         """
         run = self.connection.execute
         self.drop(unit.agent, unit.path)
         source = run(
-            "INSERT INTO sources (agent, path, root, fingerprint, due, unit)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (unit.agent, unit.path, unit.root, fingerprint, due, msgspec.msgpack.encode(unit)),
+            "INSERT INTO sources (agent, path, root, readers, due, unit) VALUES (?, ?, ?, ?, ?, ?)",
+            (unit.agent, unit.path, unit.root, readers, due, msgspec.msgpack.encode(unit)),
         ).lastrowid
         for place, (session, blocks, signatures) in enumerate(sessions):
             row = run(

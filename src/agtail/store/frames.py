@@ -17,6 +17,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from agtail.records import reason_of
+
 if TYPE_CHECKING:
     import zstandard
     from _typeshed import WriteableBuffer
@@ -45,8 +47,8 @@ class DamagedError(OSError):
         super().__init__(None, "damaged")
 
 
-class ShrunkError(Exception):
-    """There are fewer bytes to read than there were a moment ago."""
+class UnreadableError(Exception):
+    """What is to be packed cannot be read; the text says why."""
 
 
 class Frame(msgspec.Struct, array_like=True, frozen=True):
@@ -78,7 +80,8 @@ class Joined:
     """Some streams, each up to a number of bytes, read as one.
 
     Raises:
-        ShrunkError: a stream ends before its number of bytes.
+        DamagedError: as a stream of packed bytes does.
+        UnreadableError: reading failed, or a stream ends before its number of bytes.
     """
 
     def __init__(self, *parts: tuple[IO[bytes], int]) -> None:
@@ -89,9 +92,14 @@ class Joined:
         if not self._parts:
             return b""
         stream, left = self._parts[0]
-        data = stream.read(min(size, left))
+        try:
+            data = stream.read(min(size, left))
+        except DamagedError:
+            raise
+        except OSError as error:
+            raise UnreadableError(reason_of(error)) from error
         if not data:
-            raise ShrunkError
+            raise UnreadableError("became shorter while it was read")
         if len(data) == left:
             self._parts.pop(0)
         else:
@@ -130,8 +138,8 @@ def pack(raw: Joined, length: int, target: IO[bytes], offset: int) -> list[Frame
         offset: the place in the finished file that this position is to have.
 
     Raises:
-        OSError: reading or writing failed.
-        ShrunkError: as :class:`Joined` does.
+        OSError: writing failed.
+        DamagedError, UnreadableError: as :class:`Joined` does.
     """
     frames = []
     while length:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import multiprocessing
 import os
 import sys
 import time
@@ -137,13 +135,6 @@ def pack(unit: Unit, transcripts: list[Transcript], warnings: list[str]) -> Pack
     return Packed(unit, sessions, warnings)
 
 
-def fingerprint(unit: Unit) -> bytes:
-    """Return what tells whether a source has to be read again."""
-    return hashlib.blake2b(
-        msgspec.msgpack.encode((READERS, unit)), digest_size=16, usedforsecurity=False
-    ).digest()
-
-
 def seal(catalogue: Catalogue) -> None:
     """Turn fresh signatures into segments, as long as there are enough for a whole one."""
     while True:
@@ -170,7 +161,9 @@ def _is_changed(source: Source | None, unit: Unit, known: Mapping[tuple[str, str
         return True
     if source.due is not None and source.due <= time.time() * 1000:
         return True
-    if source.fingerprint == fingerprint(unit):
+    if source.readers != READERS:
+        return True
+    if source.packed == msgspec.msgpack.encode(unit):
         return False
     # An owner that the agent deleted is still here, in the store: the copies stay copies.
     kept = tuple(
@@ -179,7 +172,7 @@ def _is_changed(source: Source | None, unit: Unit, known: Mapping[tuple[str, str
         if owner in unit.owners or _has(known, unit.agent, owner)
     )
     same = msgspec.structs.replace(unit, owners=kept)
-    return source.fingerprint != fingerprint(same)
+    return source.packed != msgspec.msgpack.encode(same)
 
 
 def _has(known: Mapping[tuple[str, str], Source], agent: str, path: str) -> bool:
@@ -192,7 +185,7 @@ def _vanished(
     present = {(unit.agent, unit.path) for unit in units}
     online = {root for root in roots if os.path.isdir(root)}
     for key, source in known.items():
-        if key not in present and not source.gone and source.unit.root in online:
+        if key not in present and not source.gone and source.root in online:
             yield source
 
 
@@ -226,7 +219,7 @@ def _store(catalogue: Catalogue, batch: list[Packed]) -> None:
     with catalogue.transaction():
         for packed in batch:
             unit = packed.unit
-            catalogue.put(unit, fingerprint(unit), _due(packed), packed.sessions)
+            catalogue.put(unit, READERS, _due(packed), packed.sessions)
 
 
 def _due(packed: Packed) -> int | None:
@@ -252,6 +245,8 @@ def _read_all(units: list[Unit], read: Callable[[Unit], Packed], total: int) -> 
     if total < PARALLEL or workers < 2:
         yield from map(read, ordered)
         return
+    import multiprocessing  # noqa: PLC0415 - start-up time
+
     # Forking is safe here: no thread was started. Elsewhere the system's own way is.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     with context.Pool(workers) as pool:

@@ -15,11 +15,12 @@ from agtail.agents.base import (
     Item,
     Location,
     Meta,
+    Prompt,
+    Retention,
     Surroundings,
     Title,
     Unit,
 )
-from agtail.agents.claude_code.reader import Reader
 from agtail.agents.claude_code.spawner import Call, spawned_by
 from agtail.agents.claude_code.tree import Head, by_age, ids_of, read_head
 from agtail.errors import SourceError
@@ -56,6 +57,9 @@ ELIDED = {
 _NOT_SESSIONS = frozenset({"journal.jsonl", "resume-head.jsonl", "history.jsonl"})
 _NOT_SESSION_FOLDERS = frozenset({"memory", "tool-results", "file-history"})
 _LABELS = ("custom-title.json", "archived.json")
+
+_KEPT = ("cleanupPeriodDays", 30)
+"""The setting for how many days transcripts are kept, and its default."""
 
 
 class ClaudeCode:
@@ -115,7 +119,7 @@ class ClaudeCode:
                 if _is_transcript(path)
             }
             heads = {path: Head(*peek[:3]) for path, peek in peeks.items()}
-            owners = _owners(heads)
+            owners = self._owners(found, heads)
             for path, head in heads.items():
                 unit = _unit(found, path, head, peeks[path][3])
                 yield msgspec.structs.replace(
@@ -127,6 +131,8 @@ class ClaudeCode:
 
     def read(self, unit: Unit, health: Integrity) -> Iterator[Item]:
         """Map the records of one transcript."""
+        from agtail.agents.claude_code.reader import Reader  # noqa: PLC0415 - start-up time
+
         folder = _session_folder(unit.path)
         subagent = _is_subagent(unit.path)
         warm_up = False
@@ -159,6 +165,59 @@ class ClaudeCode:
         for root in self.roots():
             for file in walk(root, _wanted, lambda _error: None):
                 yield file.path
+
+    def retention(self) -> Retention | None:
+        """Read the user's setting; a project or an administrator may have set another.
+
+        A folder that was asked for may be a copy, which the agent does not clean up: it counts
+        when there are settings beside it.
+        """
+        path = self.roots()[0].parent / "settings.json"
+        if self._surroundings.root is not None and not path.is_file():
+            return None
+        setting, default = _KEPT
+        days = _small_json(str(path), Integrity()).get(setting)
+        if isinstance(days, bool) or not isinstance(days, int | float) or days < 0:
+            return Retention(days=default, setting=setting, path=str(path), default=True)
+        return Retention(days=days, setting=setting, path=str(path))
+
+    def prompts(self) -> Iterator[Prompt]:
+        """Read ``history.jsonl``; the oldest versions did not record the session."""
+        for root in self.roots():
+            try:
+                for record in read_jsonl(root.parent / "history.jsonl", Integrity()):
+                    session, typed = record.data.get("sessionId"), record.data.get("display")
+                    if isinstance(session, str) and isinstance(typed, str):
+                        time = parse_instant(str(record.data.get("timestamp")))
+                        yield Prompt(session, time, typed)
+            except SourceError:
+                continue
+
+    def _owners(
+        self, found: dict[str, Found], heads: dict[str, Head]
+    ) -> dict[str, tuple[str, ...]]:
+        """For each file, the older ones whose records it may have copied, oldest first."""
+        families: dict[_Key, list[str]] = {}
+        for path, head in heads.items():
+            if _is_subagent(path):
+                continue
+            if head.uuid:
+                families.setdefault(_Key("record", head.uuid), []).append(path)
+            if head.message:
+                families.setdefault(_Key("message", head.message), []).append(path)
+        owners: dict[str, tuple[str, ...]] = {}
+        for paths in {tuple(paths) for paths in families.values() if len(paths) > 1}:
+            members = [found[path] for path in paths]
+            family = Found(
+                "\n".join(paths),
+                sum(member.size for member in members),
+                sum(member.mtime_ns for member in members),
+            )
+            ordered = self._surroundings.peeks.look(family, _by_age)
+            for index, path in enumerate(ordered):
+                if index and len(owners.get(path, ())) < index:
+                    owners[path] = tuple(ordered[:index])
+        return owners
 
     def _labels(self, unit: Unit, health: Integrity) -> Iterator[Item]:
         """Titles and marks that do not stand in the transcript itself."""
@@ -247,23 +306,8 @@ class _Key(NamedTuple):
     value: str
 
 
-def _owners(heads: dict[str, Head]) -> dict[str, tuple[str, ...]]:
-    """For each file, the older ones whose records it may have copied, oldest first."""
-    families: dict[_Key, list[str]] = {}
-    for path, head in heads.items():
-        if _is_subagent(path):
-            continue
-        if head.uuid:
-            families.setdefault(_Key("record", head.uuid), []).append(path)
-        if head.message:
-            families.setdefault(_Key("message", head.message), []).append(path)
-    owners: dict[str, tuple[str, ...]] = {}
-    for paths in {tuple(paths) for paths in families.values() if len(paths) > 1}:
-        ordered = by_age(paths)
-        for index, path in enumerate(ordered):
-            if index and len(owners.get(path, ())) < index:
-                owners[path] = tuple(ordered[:index])
-    return owners
+def _by_age(paths: str) -> tuple[str, ...]:
+    return tuple(by_age(paths.split("\n")))
 
 
 def _wanted(relative: str) -> bool:

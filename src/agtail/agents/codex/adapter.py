@@ -10,16 +10,29 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from agtail.agents.base import Abandoned, Item, Location, Meta, Surroundings, Unit
-from agtail.agents.codex import tools
-from agtail.agents.codex.lines import mapping, read_lines, string
+from agtail.agents.base import (
+    Item,
+    Location,
+    Meta,
+    Prompt,
+    Retention,
+    Surroundings,
+    Unit,
+)
+from agtail.agents.codex.files import NAME, thread_of
 from agtail.agents.codex.names import INDEX, Names
-from agtail.agents.codex.rollout import Reader
-from agtail.agents.codex.survey import NEVER, Survey, compare, take_survey
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
 from agtail.model import Integrity
-from agtail.records import Found, Report, last_timestamp, open_source, unpack, walk
+from agtail.records import (
+    Found,
+    Report,
+    last_timestamp,
+    open_source,
+    read_jsonl,
+    unpack,
+    walk,
+)
 
 ELIDED = {
     "**.type": "the kind of a record or part: the event's kind, or the tool's name",
@@ -45,9 +58,6 @@ ELIDED = {
 }
 """Fields whose strings are not kept as text, with the reason."""
 
-_NAME = re.compile(
-    r"rollout-.*?(?P<thread>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_(?P<segment>[0-9a-f-]+))?"
-)
 _HEAD = 64 * 1024
 _LONGEST_HEAD = 1024 * 1024
 _FORK = re.compile(rb'"forked_from_id":\s?"([0-9a-f-]{36})"')
@@ -107,6 +117,7 @@ class Codex:
         ),
         Location(pattern="~/.codex/history.jsonl", holds="history", format="jsonl"),
     )
+    deletes_history = False
 
     def __init__(self, surroundings: Surroundings) -> None:
         here = surroundings
@@ -151,30 +162,18 @@ class Codex:
 
     def read(self, unit: Unit, health: Integrity) -> Iterator[Item]:
         """Map the files of one thread."""
-        parts = unit.parts or (unit.path,)
+        from agtail.agents.codex.reading import read_thread  # noqa: PLC0415 - start-up time
+
         name = self._scope_of(unit).names.of(unit.id)
         yield from name.titles
-        owned = frozenset(_thread_of(path) for path in unit.owners)
-        reader = Reader(unit.path, owned, named=bool(name.titles))
-        cutoffs = _cutoffs(parts)
-        for index, part in enumerate(parts):
-            try:
-                survey = take_survey(read_lines(part, Integrity()), unit.id)
-                if survey.own_from is None:
-                    survey.own_from = _own_from(part, survey, unit.owners)
-                yield from reader.items(part, read_lines(part, health), survey, cutoffs[index])
-            except SourceError as error:
-                if len(parts) == 1:
-                    raise
-                health.unreadable = f"{os.path.basename(part)}: {error.reason}"
-        rewinds = sum(cutoff != NEVER for cutoff in cutoffs)
-        if rewinds:
-            yield Abandoned(lines=frozenset(), branches=rewinds)
-        if reader.parent:
-            yield from self._spawner(unit, reader.parent)
+        parent = yield from read_thread(unit, health, named=bool(name.titles))
+        if parent:
+            yield from self._spawner(unit, parent)
 
     def describe_tool(self, tool: str, tool_input: object) -> str | None:
         """Return a command line, or the files that a patch touches."""
+        from agtail.agents.codex import tools  # noqa: PLC0415 - start-up time
+
         return tools.describe(tool, tool_input)
 
     def resume(self, session_id: str) -> list[str] | None:
@@ -190,6 +189,21 @@ class Codex:
         index = scope.sessions.parent / INDEX
         if index.is_file():
             yield str(index)
+
+    def retention(self) -> Retention | None:
+        """Nothing is deleted: idle rollouts are compressed at most."""
+        return None
+
+    def prompts(self) -> Iterator[Prompt]:
+        """Read ``history.jsonl``."""
+        path = self._scopes[0].sessions.parent / "history.jsonl"
+        try:
+            for record in read_jsonl(path, Integrity()):
+                thread, typed = record.data.get("session_id"), record.data.get("text")
+                if isinstance(thread, str) and isinstance(typed, str):
+                    yield Prompt(thread, parse_instant(str(record.data.get("ts"))), typed)
+        except SourceError:
+            return
 
     def _unit(
         self,
@@ -239,11 +253,13 @@ class Codex:
 
     def _spawns(self, path: str) -> dict[str, str]:
         """Return the calls of a rollout that spawned threads, by thread; read once a size."""
+        from agtail.agents.codex.reading import spawn_calls  # noqa: PLC0415 - start-up time
+
         try:
             size = os.stat(path).st_size
             known = self._spawned.get(path)
             if known is None or known[0] != size:
-                known = self._spawned[path] = size, dict(_spawn_calls(path))
+                known = self._spawned[path] = size, dict(spawn_calls(path))
         except (OSError, SourceError):
             return {}
         return known[1]
@@ -265,7 +281,7 @@ def _threads(scope: _Scope, report: Report) -> dict[str, list[_File]]:
                 files[name] = file
     threads: dict[str, list[_File]] = {}
     for file in files.values():
-        threads.setdefault(_thread_of(file.found.path), []).append(file)
+        threads.setdefault(thread_of(file.found.path), []).append(file)
     for segments in threads.values():
         segments.sort(key=_age)
     return threads
@@ -291,17 +307,10 @@ def _better(file: _File, other: _File) -> bool:
     return (plain if readable else packed) is file
 
 
-def _thread_of(path: str) -> str:
-    """Return the thread id in a file name, or the name without its ending."""
-    stem = os.path.basename(path).removesuffix(".zst").removesuffix(".jsonl").removesuffix(".json")
-    named = _NAME.fullmatch(stem)
-    return named["thread"] if named else stem
-
-
 def _age(file: _File) -> tuple[str, str]:
     """Sort segments: their ids are UUIDv7, while the time in the name is local."""
     name = os.path.basename(file.found.path)
-    named = _NAME.match(name)
+    named = NAME.match(name)
     return (named["segment"] or "" if named else "", name)
 
 
@@ -332,35 +341,3 @@ def _peek(path: str) -> tuple[Any, ...]:
     """Look at both ends of a rollout: its relatives, and the time of the latest record."""
     latest = last_timestamp(path)
     return (*_read_head(path), parse_instant(latest.decode()) if latest else None)
-
-
-def _cutoffs(parts: tuple[str, ...]) -> list[int]:
-    """Return for each file the ordinal from which a later one abandoned its records."""
-    bases = [NEVER] * len(parts)
-    for index, part in enumerate(parts[1:], 1):
-        try:
-            first = next(read_lines(part, Integrity()), None)
-        except SourceError:
-            continue
-        base = (
-            mapping(first.payload, "history_base").get("end_ordinal_exclusive") if first else None
-        )
-        bases[index] = base if isinstance(base, int) else NEVER
-    return [min(bases[index + 1 :], default=NEVER) for index in range(len(parts))]
-
-
-def _own_from(part: str, survey: Survey, owners: tuple[str, ...]) -> int:
-    parent = next((path for path in owners if _thread_of(path) == survey.copied), None)
-    return 1 if parent is None else compare(part, parent)
-
-
-def _spawn_calls(path: str) -> Iterator[tuple[str, str]]:
-    """Yield (thread, call) for each answer of a call that spawned one."""
-    calls: set[str] = set()
-    for line in read_lines(path, Integrity()):
-        call = string(line.payload, "call_id")
-        if line.sub == "function_call" and string(line.payload, "name") == "spawn_agent":
-            calls.add(call)
-        elif line.sub == "function_call_output" and call in calls:
-            detail = tools.arguments_of({"arguments": line.payload.get("output")})
-            yield string(detail, "agent_id"), call
