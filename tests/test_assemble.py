@@ -21,7 +21,8 @@ from agtail.agents.base import (
     Unit,
     Within,
 )
-from agtail.assemble import Transcript, assemble, leftovers, one_line, unreadable
+from agtail.assemble import Transcript, assemble, unreadable
+from agtail.builder import leftovers, one_line
 from agtail.model import Blob, Event, Integrity, Session, Source, Usage, encode
 
 UNIT = Unit(agent="claude-code", id="s1", path="/h/s1.jsonl", size=10, mtime_ns=5_000_000)

@@ -97,6 +97,13 @@ class StoreError(AgtailError):
         super().__init__(f"{path}: {reason} (--no-store searches without it)")
 
 
+class StoreMissingError(AgtailError):
+    """Nothing was stored so far, so there is nothing to look after."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path}: no store yet (agtail index refresh makes one)")
+
+
 class ArchiveError(AgtailError):
     """Something cannot be kept in the archive, or is not to be had from it."""
 

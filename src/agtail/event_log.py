@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from abc import abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import IO, overload
@@ -12,7 +13,19 @@ import msgspec
 from agtail.model import Event
 
 
-class EventLog(Sequence[Event]):
+class Events(Sequence[Event]):
+    """Where the events of a session are kept while it is built."""
+
+    @abstractmethod
+    def append(self, event: Event) -> int:
+        """Add an event, give it its number, and return that."""
+
+    @abstractmethod
+    def update(self, event: Event) -> None:
+        """Store a changed event again; needed after every change of one that was read back."""
+
+
+class EventLog(Events):
     """The events of one session: a sequence that keeps about ``budget`` bytes in memory.
 
     Beyond the budget the older events are written to an unnamed temporary file and come back

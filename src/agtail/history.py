@@ -25,6 +25,8 @@ from agtail.model import Integrity, Session
 if TYPE_CHECKING:
     from agtail.search.query import Query
     from agtail.search.scan import Hit
+    from agtail.store.append import Amendment
+    from agtail.store.catalogue import Source
     from agtail.store.refresh import Change, Packed, Progress
     from agtail.store.store import Store
 
@@ -154,6 +156,7 @@ class History:
                 units,
                 PackingReader(self._arguments),
                 self._progress,
+                amend=self._amend,
                 wait=wait,
                 warn=self._warn,
             )
@@ -273,6 +276,13 @@ class History:
         if (store := self._fresh_store()) is not None:
             return store.engine().counts(query)
         return counts(query, self._wanted(query))
+
+    def _amend(self, source: Source, unit: Unit) -> Amendment | None:
+        from agtail.store.append import amend  # noqa: PLC0415 - start-up time
+
+        if self._store is None:
+            return None
+        return amend(self._store.catalogue, source, unit, self._adapters[unit.agent])
 
     def _open(self, folder: Path, imported: dict[str, dict[str, Path]]) -> None:
         from agtail.store.store import Store  # noqa: PLC0415 - start-up time

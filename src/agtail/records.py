@@ -63,7 +63,24 @@ Report = Callable[[SourceError], None]
 """Called with each thing that could not be read."""
 
 
-def read_jsonl(path: str | Path, health: Integrity) -> Iterator[Record]:
+class Position:
+    """How far a file of lines has been read, to go on there when it has grown.
+
+    Attributes:
+        offset: bytes of whole lines read.
+        line: lines read.
+        whole: the last line read ended with a line feed: nothing is left over.
+    """
+
+    def __init__(self, offset: int = 0, line: int = 0) -> None:
+        self.offset = offset
+        self.line = line
+        self.whole = True
+
+
+def read_jsonl(
+    path: str | Path, health: Integrity, position: Position | None = None
+) -> Iterator[Record]:
     """Read the objects of a JSON Lines file, plain or zstd-compressed, one at a time.
 
     Lines end at byte 0x0A and nowhere else. A byte order mark, carriage returns, leading NULs
@@ -73,14 +90,27 @@ def read_jsonl(path: str | Path, health: Integrity) -> Iterator[Record]:
     broke off before the end. A last line without line feed in a file that changed within
     :data:`FRESH_SECONDS` is pending: neither yielded nor counted.
 
+    Args:
+        path: the file.
+        health: counts what cannot be kept.
+        position: where to begin, in a plain file; told how far the reading came.
+
     Raises:
         SourceError: the file cannot be opened or read at all, or is not a file.
     """
     last_dropped = False
+    position = position or Position()
     with open_source(path) as stream:
         fresh = abs(time.time() - os.fstat(stream.fileno()).st_mtime) < FRESH_SECONDS
-        lines = _lines(unpack(stream), str(path), health)
-        for number, (offset, raw, complete) in enumerate(lines, 1):
+        content = unpack(stream)
+        if position.offset:
+            content.seek(position.offset)
+        lines = _lines(content, str(path), health, position.offset)
+        for number, (offset, raw, end) in enumerate(lines, position.line + 1):
+            complete = end is not None
+            if end is not None:
+                position.offset, position.line = end, number
+            position.whole = complete
             line = (raw if offset else raw.removeprefix(_BOM)).strip(_BLANK)
             if not line:
                 continue
@@ -343,18 +373,24 @@ def _database_uri(path: Path, stack: contextlib.ExitStack) -> str:
     return copy.as_uri()
 
 
-def _lines(stream: IO[bytes], path: str, health: Integrity) -> Iterator[tuple[int, bytes, bool]]:
-    """Yield (offset, bytes without line feed, ended by a line feed) with bounded memory.
+def _lines(
+    stream: IO[bytes], path: str, health: Integrity, offset: int
+) -> Iterator[tuple[int, bytes, int | None]]:
+    """Yield (offset, bytes without line feed, offset behind that), with bounded memory.
+
+    The last offset is absent for a last line without line feed. Of a line over the limit not
+    all bytes are given.
+
 
     When reading breaks off, what came before is good and ``health`` says truncated; when
     nothing came, :class:`SourceError` is raised.
     """
-    offset, parts, held, size = 0, list[bytes](), 0, _FIRST_CHUNK
+    begin, parts, held, size = offset, list[bytes](), 0, _FIRST_CHUNK
     while True:
         try:
             chunk = stream.read(size)
         except OSError as error:
-            if not offset and not parts:
+            if offset == begin and not parts:
                 raise SourceError(path, reason_of(error)) from error
             health.truncated = True
             break
@@ -368,7 +404,7 @@ def _lines(stream: IO[bytes], path: str, health: Integrity) -> Iterator[tuple[in
             if parts:
                 line = b"".join((*parts, line))
                 parts, held = [], 0
-            yield offset, line, True
+            yield offset, line, offset + length + 1
             offset += length + 1
             start = end + 1
         if start < len(chunk):
@@ -377,4 +413,4 @@ def _lines(stream: IO[bytes], path: str, health: Integrity) -> Iterator[tuple[in
                 parts.append(chunk[start:])
             held += len(chunk) - start
     if parts:
-        yield offset, b"".join(parts), False
+        yield offset, b"".join(parts), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import unicodedata
 
@@ -289,6 +290,8 @@ def test_where_an_expression_matches_its_needs_hold(
     texts=st.lists(st.text(st.sampled_from("漢K字ſsab[]01-:"), max_size=4), min_size=5, max_size=5),
     case=st.sampled_from(["ignore", "match"]),
 )
+@example(pattern="漢{01}", texts=["漢{01}"], case="match")
+@example(pattern="漢{1", texts=["漢{1"], case="match")
 @example(pattern="漢{0}{", texts=["{"], case="match")
 @example(pattern="漢(?i)?", texts=[""], case="match")
 @example(pattern="漢+\\Q\\E*", texts=[""], case="match")
@@ -296,6 +299,32 @@ def test_where_an_expression_matches_its_needs_hold(
 @example(pattern="(?i:K|(?-i)字)ſ", texts=["kſ", "字S"], case="match")
 def test_whatever_is_typed(*, pattern: str, texts: list[str], case: str) -> None:
     check(pattern, texts, case=case)
+
+
+def test_all_small_expressions_in_all_small_texts() -> None:
+    parts = [
+        "漢",
+        "字",
+        ".",
+        "[漢字]",
+        "[^漢]",
+        "漢?",
+        "漢*",
+        "漢+",
+        "漢{2}",
+        "漢{2,}",
+        "漢{1,2}",
+        "漢{0}",
+        "(?:漢字)+",
+        "(?:漢|字)",
+        "(?:漢|)",
+        "|",
+        "$",
+    ]
+    texts = ["".join(each) for n in range(6) for each in itertools.product("漢字", repeat=n)]
+    patterns = ["".join(each) for each in itertools.product(parts, repeat=3)]
+    patterns += [f"字(?:{pattern})字" for pattern in patterns[::7]]
+    assert sum(check(pattern, texts, case="match") for pattern in patterns) > 100_000
 
 
 def test_samples_match_where_they_should() -> None:

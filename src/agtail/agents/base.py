@@ -241,7 +241,30 @@ class Within(msgspec.Struct):
     item: Item
 
 
-Item = Event | ToolResult | Spend | Title | Meta | Ended | Abandoned | Within
+class Checkpoint(msgspec.Struct):
+    """The end of what can be read of a file now: here reading goes on when the file has grown.
+
+    Attributes:
+        state: what the adapter has to know to go on, encoded.
+        offset: bytes read so far, a whole number of lines.
+        line: lines read so far.
+        tail: the last bytes before ``offset``, to see that the file is still the same.
+        dropped, invalid_bytes: what was given up so far, see ``Integrity``.
+    """
+
+    state: bytes
+    offset: int
+    line: int
+    tail: bytes
+    dropped: int = 0
+    invalid_bytes: int = 0
+
+
+class CannotGoOnError(Exception):
+    """What was appended to a file changes what was read before: all has to be read again."""
+
+
+Item = Checkpoint | Event | ToolResult | Spend | Title | Meta | Ended | Abandoned | Within
 
 
 class Adapter(Protocol):
@@ -270,6 +293,19 @@ class Adapter(Protocol):
 
         Raises:
             SourceError: nothing of the unit can be read.
+        """
+        ...
+
+    def read_on(
+        self, unit: Unit, health: Integrity, checkpoint: Checkpoint
+    ) -> Iterator[Item] | None:
+        """Map what was appended behind a checkpoint, which :meth:`read` yielded.
+
+        ``None`` when all has to be read again; an adapter that yields no checkpoints always
+        answers so.
+
+        Raises:
+            CannotGoOnError: what was appended changes what was read before.
         """
         ...
 

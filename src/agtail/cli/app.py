@@ -22,6 +22,9 @@ _COMMANDS: Final = {
     "list": "agtail.cli.listing",
     "show": "agtail.cli.show",
     "stats": "agtail.cli.stats",
+    "index": "agtail.cli.index",
+    "forget": "agtail.cli.forget",
+    "doctor": "agtail.cli.doctor",
     "completion": "agtail.cli.completion",
 }
 

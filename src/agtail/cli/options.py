@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -54,8 +55,28 @@ class Settings:
         """Return the screen for standard output."""
         return Screen(sys.stdout, color=self.color)
 
-    def history(self, agents: Sequence[str] = ()) -> History:
+    def store_folder(self) -> Path:
+        """Return where the store lies, for commands that are about it.
+
+        Raises:
+            UsageError: the other options say that there is no store.
+        """
+        from agtail.history import data_dir  # noqa: PLC0415 - start-up time
+
+        if self.sample:
+            raise UsageError("the sample has no store")
+        if self.store is False:
+            raise UsageError("--no-store does not go with a command about the store")
+        return data_dir(Path.home(), os.environ) / "store"
+
+    def history(
+        self, agents: Sequence[str] = (), *, tell: Callable[[str], None] | None = None
+    ) -> History:
         """Open the history that the options name, of these agents (all when none is given).
+
+        Args:
+            agents: ids or short names.
+            tell: called with what cannot be read, a line each; by default it is printed.
 
         Raises:
             UsageError: an unknown agent, or options that contradict each other.
@@ -80,7 +101,7 @@ class Settings:
         return History(
             roots=roots,
             agents=wanted,
-            warn=warn,
+            warn=tell or warn,
             store=self.store is not False,
             refresh=self.refresh is not False,
             progress=RefreshBar(),

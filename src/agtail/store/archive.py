@@ -1,9 +1,9 @@
 """The raw archive: transcripts byte for byte, for when the agent has deleted them.
 
 A folder of zstd files, one for each writing of a source, and an index that can be made anew from
-them. Every file is only added to: a reader sees what the index says, a write that broke off
-leaves bytes that nobody looks at, and the next one cuts them off. ``docs/settings.md`` says the
-same for users.
+them. Files are only added to or replaced: a reader sees what the index says, a write that broke
+off leaves bytes that nobody looks at, and the next one cuts them off. What it means for users is
+in ``docs/settings.md``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import contextlib
 import hashlib
 import io
 import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
@@ -24,14 +23,14 @@ from agtail.agents import adapter_class
 from agtail.errors import ArchiveError, SourceError
 from agtail.records import open_source, reason_of, slice_of
 from agtail.settings import ArchiveMode
-from agtail.store.archive_index import ArchiveIndex, Copy, key
+from agtail.store.archive_index import ArchiveIndex, Copy
+from agtail.store.drafts import abandoned_in, copy_bytes, draft_in, publish, to_disk
 from agtail.store.frames import (
     DamagedError,
-    Frame,
     FrameReader,
     Joined,
     Label,
-    ShrunkError,
+    UnreadableError,
     holds_same,
     pack,
     stable,
@@ -42,11 +41,10 @@ HEAD = 64 * 1024
 TAIL = 1024 * 1024
 """Bytes at the beginning and at the end of what is kept that a file which grew has to have still.
 
-All bytes are compared when it did not grow but was changed: that costs as much as reading it."""
+A file that was changed without growing is compared wholly, which costs as much as reading it."""
 
-_ABANDONED = 3600.0
-"""Seconds after which an unfinished file is taken for one whose writer is no more."""
 _CHUNK = 1024 * 1024
+_BUFFER = 64 * 1024
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,18 +69,28 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     kept: int
 
 
+def wanted(mode: ArchiveMode, agent: str) -> bool:
+    """Tell whether the transcripts of an agent are to be kept.
+
+    Raises:
+        UnknownAgentError: no adapter has that id.
+    """
+    return mode == "all" or (mode == "auto" and adapter_class(agent).deletes_history)
+
+
 class Archive:
     """The archive in a folder, which is made when it is missing.
 
-    For each source the newest writing is kept, and of earlier ones, that a shrunk or rewritten
-    file did not go on from, the largest. A process that forks opens it anew in the child.
+    Of each source the newest writing is kept, and the largest of the earlier ones: those that
+    the source did not go on from, because it shrank or was rewritten. Any number of processes
+    may read and keep; one that forks opens the archive anew in the child.
 
     Args:
         folder: where it lies.
-        warn: told in one line when a damaged index had to be made anew.
+        warn: told in one line when the index was damaged and had to be made anew.
 
     Raises:
-        ArchiveError: by each method too: the folder cannot be used.
+        ArchiveError: also by each method: the folder cannot be used.
     """
 
     def __init__(self, folder: Path, warn: Callable[[str], None] = lambda _line: None) -> None:
@@ -97,8 +105,8 @@ class Archive:
         """Keep what a source has now; return how many raw bytes were added.
 
         A source that has not changed costs a look at its size and time. One that grew is read
-        from where it was left, when its beginning and end (:data:`HEAD`, :data:`TAIL`) are still
-        the same. Any other is kept as a new generation. Packed sources are kept as they are.
+        from where it was left, when its beginning and its end (:data:`HEAD`, :data:`TAIL`) are
+        still the same. Any other is a new generation. Packed sources are kept as they are.
 
         Raises:
             SourceError: the source cannot be read.
@@ -118,16 +126,11 @@ class Archive:
                 base = copies[0] if copies and _goes_on(copies[0], stream) else None
             except OSError as error:
                 raise SourceError(path, reason_of(error)) from error
-            nothing = Copy(
-                agent=agent,
-                path=path,
-                generation=base.generation if base else 1 + _latest(copies).generation,
-            )
             try:
                 if base and self._is_there(base):
                     with contextlib.suppress(DamagedError):  # the source has it all still
                         return self._add(copies, base, stream)
-                return self._add(copies, nothing, stream)
+                return self._add(copies, _nothing(agent, path, copies, base), stream)
             except UnreadableError as error:
                 raise SourceError(path, str(error)) from error
             except OSError as error:
@@ -148,15 +151,15 @@ class Archive:
             ArchiveError: that is not kept.
         """
         path = os.path.abspath(path)
-        for _ in range(2):  # the file may be replaced between the two looks
-            copy = self._find(agent, path, generation)
+        missed = None
+        while (copy := self._find(agent, path, generation)) != missed:
             try:
                 return self._read(copy)
             except FileNotFoundError:
-                continue
+                missed = copy  # it may have been replaced since the look into the index
             except OSError as error:
                 raise ArchiveError(path, reason_of(error)) from error
-        raise ArchiveError(path, "its file in the archive is missing")
+        raise ArchiveError(path, "its file in the archive is gone")
 
     def read_slice(self, agent: str, path: str, offset: int, length: int) -> bytes:
         """Return the exact bytes of one record, as ``src`` names it (decompressed when packed).
@@ -185,36 +188,39 @@ class Archive:
     def restore(self, agent: str, path: str, target: Path, generation: int | None = None) -> None:
         """Write the raw bytes into a new file, all of them or none.
 
-        Its time is now, for an agent would delete a file with the old time once more.
+        Its time is now: an agent that deletes old files would delete it at once otherwise.
 
         Raises:
             ArchiveError: that is not kept or damaged, or the file exists or cannot be written.
         """
-        with self._reading(agent, path, generation) as stream:
+        with self._reading(agent, path, generation) as stream, contextlib.ExitStack() as stack:
             try:
                 target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                with _draft(target.parent) as draft:
-                    while data := stream.read(_CHUNK):
-                        draft.write(data)
-                    _to_disk(draft)
-                    draft.close()
-                    os.close(os.open(target, os.O_CREAT | os.O_EXCL, 0o600))  # the name is ours
-                    os.replace(draft.name, target)
+                draft = stack.enter_context(draft_in(target.parent))
+                copy_bytes(stream, draft)
+                to_disk(draft)
+                # Whoever makes the file first has the name, and nothing is ever overwritten.
+                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                publish(draft, target)
             except DamagedError:
                 raise
             except OSError as error:
                 raise ArchiveError(str(target), reason_of(error)) from error
 
     def forget(self, agent: str, path: str) -> int:
-        """Remove a source for good, in all generations; return how many stored bytes it took."""
+        """Remove a source for good, in all generations; return how many bytes that freed."""
         path = os.path.abspath(path)
         with self._index.writing():
             copies = self._index.of(agent, path)
             for copy in copies:
                 self._index.drop(copy)
-        removed = self._remove(self._folder.glob(f"{key(agent, path)}-*.zst"))
+        freed = self._remove(
+            msgspec.structs.replace(copy, number=number).file
+            for copy in copies[:1]
+            for number in range(1, 2 + max(each.number for each in copies))
+        )
         self._index.wipe()
-        return removed
+        return freed
 
     def entries(self) -> Iterator[Entry]:
         """Yield all that is kept: by agent and path, the newest generation first."""
@@ -237,13 +243,12 @@ class Archive:
         return self._index.sums()
 
     def tidy(self) -> int:
-        """Remove what writers left behind that were killed; return its bytes."""
-        old = time.time() - _ABANDONED
-        with self._index.writing():  # so that nobody is between naming a file and saying so
+        """Remove what killed writers left behind; return how many bytes that freed."""
+        with self._index.writing():  # nobody else is between naming a file and indexing it
             known = {copy.file for copy in self._index.all()}
-            left = [file for file in self._folder.glob("*.zst") if file.name not in known]
-            return self._remove(left) + self._remove(
-                file for file in self._folder.glob("*.new") if file.stat().st_mtime < old
+            names = {file.name for file in self._folder.glob("*.zst")}
+            return self._remove(names - known) + self._remove(
+                draft.name for draft in abandoned_in(self._folder)
             )
 
     def _find(self, agent: str, path: str, generation: int | None) -> Copy:
@@ -254,16 +259,16 @@ class Archive:
 
     def _read(self, copy: Copy) -> IO[bytes]:
         packed = open(self._folder / copy.file, "rb")
-        return cast("IO[bytes]", io.BufferedReader(FrameReader(packed, copy.frames), 64 * 1024))
+        return cast("IO[bytes]", io.BufferedReader(FrameReader(packed, copy.frames), _BUFFER))
 
     @contextlib.contextmanager
     def _reading(self, agent: str, path: str, generation: int | None = None) -> Iterator[IO[bytes]]:
-        """Open the raw bytes of a source, and say of which it is that the bytes are damaged."""
+        """Open the raw bytes of a source, and say whose they are when they are damaged."""
         with self.open(agent, path, generation) as stream:
             try:
                 yield stream
             except OSError as error:
-                raise ArchiveError(path, f"the archived copy is {reason_of(error)}") from error
+                raise ArchiveError(path, f"kept bytes are {reason_of(error)}") from error
 
     def _is_there(self, copy: Copy) -> bool:
         """Tell whether a file can be added to."""
@@ -277,37 +282,129 @@ class Archive:
 
         Args:
             copies: what is kept of it, the newest first.
-            start: what it goes on from; without a file when all of it is to be written.
+            start: what it goes on from; without frames when all of it has to be read.
             stream: the source.
 
         Raises:
             DamagedError: bytes that are kept had to be read, and cannot be.
+            UnreadableError: the source cannot be read to where it ended.
+            OSError: writing failed.
         """
         before = os.fstat(stream.fileno())
         added = before.st_size - start.raw
-        again = start.frames[stable(start.frames, added) :]
-        again_raw = sum(frame.raw_length for frame in again)
+        stays = start.frames[: stable(start.frames, added)]
+        again = start.frames[len(stays) :]
         whole = bool(again) or not start.stored
-        with contextlib.ExitStack() as stack:
-            draft = stack.enter_context(draft_in(self._folder))
+        with draft_in(self._folder) as draft, contextlib.ExitStack() as stack:
             parts = [(stream, added)]
             if again:
-                kept = stack.enter_context(self._read(start))
-                kept.seek(start.raw - again_raw)
-                parts.insert(0, (kept, again_raw))
                 with open(self._folder / start.file, "rb") as packed:
                     copy_bytes(packed, draft, again[0].offset)
+                kept = stack.enter_context(self._read(start))
+                kept.seek(sum(frame.raw_length for frame in stays))
+                parts.insert(0, (kept, start.raw - kept.tell()))
             elif whole:
                 draft.write(write_label(Label(start.agent, start.path, start.generation)))
             stream.seek(start.raw)
             offset = draft.tell() if whole else start.stored
-            frames = pack(Joined(*parts), again_raw + added, draft, offset)
+            frames = pack(Joined(parts), sum(length for _, length in parts), draft, offset)
             copy = msgspec.structs.replace(
                 start,
                 number=start.number + whole,
                 raw=before.st_size,
-                stored=start.stored,
-                kept=0,
-                frames=(*start.frames[: len(start.frames) - len(again)], *frames),
+                stored=offset + sum(frame.length for frame in frames),
+                mtime_ns=before.st_mtime_ns,
+                mark=_mark(stream, before.st_size),
+                kept=time.time_ns() // 1_000_000 if added else start.kept,
+                frames=(*stays, *frames),
             )
-        return added
+            after = os.fstat(stream.fileno())
+            if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+                # The mark may be of other bytes than were kept: compare everything next time.
+                copy = msgspec.structs.replace(copy, mtime_ns=-1, mark=b"")
+            return added if self._commit(copies, copy, draft, whole=whole) else 0
+
+    def _commit(self, copies: list[Copy], copy: Copy, draft: IO[bytes], *, whole: bool) -> bool:
+        """Make a draft the copy's file or the end of it; not when another process was faster."""
+        if whole:
+            to_disk(draft)  # before the others have to wait
+        with self._index.writing():
+            if self._index.of(copy.agent, copy.path) != copies:
+                return False
+            if whole:
+                publish(draft, self._folder / copy.file)
+            else:
+                self._append(draft, copy)
+            self._index.put(copy)
+            for spare in _spare(
+                [copy, *(each for each in copies if each.generation != copy.generation)]
+            ):
+                self._index.drop(spare)
+            left = {each.file for each in self._index.of(copy.agent, copy.path)}
+        with contextlib.suppress(ArchiveError):  # such as a file that is being read, on Windows
+            self._remove({each.file for each in copies} - left)
+        return True
+
+    def _append(self, draft: IO[bytes], copy: Copy) -> None:
+        length = draft.tell()
+        if not length:
+            return
+        draft.seek(0)
+        with open(self._folder / copy.file, "r+b") as file:
+            file.truncate(copy.stored - length)
+            file.seek(0, os.SEEK_END)
+            copy_bytes(draft, file)
+            to_disk(file)
+
+    def _remove(self, names: Iterable[str]) -> int:
+        """Remove files of the archive, those that are there; return their bytes."""
+        freed = 0
+        for name in names:
+            file = self._folder / name
+            try:
+                size = file.stat().st_size
+                file.unlink()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise ArchiveError(str(file), reason_of(error)) from error
+            freed += size
+        return freed
+
+
+def _nothing(agent: str, path: str, copies: list[Copy], base: Copy | None) -> Copy:
+    """Return a copy to start from when the whole source is to be written.
+
+    It is of the same generation as the one that the source goes on from, but in a new file.
+    """
+    newest = copies[0].generation if copies else 0
+    return Copy(
+        agent=agent,
+        path=path,
+        generation=base.generation if base else newest + 1,
+        number=max((copy.number for copy in copies), default=0),
+        frames=(),
+    )
+
+
+def _spare(copies: list[Copy]) -> list[Copy]:
+    """Return the copies to let go of: all but the newest and the largest of the others."""
+    earlier = sorted(copies[1:], key=lambda copy: (copy.raw, copy.generation))
+    return earlier[:-1]
+
+
+def _goes_on(copy: Copy, stream: IO[bytes]) -> bool:
+    """Tell whether a source begins with what is kept of it."""
+    size = os.fstat(stream.fileno()).st_size
+    if size > copy.raw and copy.mark:
+        return _mark(stream, copy.raw) == copy.mark
+    return size >= copy.raw and holds_same(stream, copy.frames)
+
+
+def _mark(stream: IO[bytes], size: int) -> bytes:
+    """Digest the beginning and the end of the first ``size`` bytes."""
+    stream.seek(0)
+    digest = hashlib.sha256(stream.read(min(size, HEAD)))
+    stream.seek(max(0, size - TAIL))
+    digest.update(stream.read(min(size, TAIL)))
+    return digest.digest()

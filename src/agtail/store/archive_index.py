@@ -40,7 +40,7 @@ class Copy(msgspec.Struct, frozen=True, kw_only=True):
         number: of the file, one more whenever it is written anew.
         raw: bytes of the source that are kept.
         stored: bytes of the file that count; what lies behind them is left from a broken write.
-        mtime_ns: change time of the source that these bytes are, 0 when that is not certain.
+        mtime_ns: change time of the source that these bytes are, -1 when that is not certain.
         mark: digest of the beginning and the end of the bytes, empty when it is not certain.
         kept: when bytes were last added, milliseconds since 1970.
         frames: where the bytes lie.
@@ -50,11 +50,11 @@ class Copy(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     generation: int
     number: int
-    raw: int
-    stored: int
-    mtime_ns: int = 0
+    raw: int = 0
+    stored: int = 0
+    mtime_ns: int = -1
     mark: bytes = b""
-    kept: int
+    kept: int = 0
     frames: tuple[Frame, ...]
 
     @property

@@ -96,12 +96,12 @@ def kinds_mask(kinds: Iterable[str]) -> int:
     return mask
 
 
-def cut(events: Iterable[Event]) -> Iterator[Block]:
-    """Cut a session's events into blocks, in their order."""
+def cut(events: Iterable[Event], first: int = 0) -> Iterator[Block]:
+    """Cut a session's events, the first of them of this number, into blocks, in their order."""
     cards: list[Card] = []
     texts: list[str] = []
     rest: list[Event] = []
-    size = first = 0
+    size = 0
     for event in events:
         card, text, left = _split(event)
         cards.append(card)
@@ -121,6 +121,12 @@ def read_hay(data: bytes) -> Hay:
     content = _decompressor().decompress(data)
     size = int.from_bytes(content[:4], "little")
     return Hay(_cards.decode(content[4 : 4 + size]), content[4 + size :].decode())
+
+
+def folded(haystacks: Iterable[str]) -> bytes:
+    """Return the text of a block as it is signed."""
+    # A separator that no literal spans by chance: grams across two events would be noise.
+    return "\n".join(map(fold, haystacks)).encode()
 
 
 def read_events(hay: Hay, rest: bytes) -> list[Event]:
@@ -184,8 +190,7 @@ def _block(first: int, cards: list[Card], texts: list[str], rest: list[Event]) -
         max(times) if timed else None,
         compress(hay),
         compress(msgspec.msgpack.encode(rest)),
-        # A separator that no literal spans by chance: grams across two events would be noise.
-        "\n".join(map(fold, texts)).encode(),
+        folded(texts),
     )
 
 

@@ -13,14 +13,17 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from agtail.agents.base import Unit
-from agtail.errors import StoreError
+from agtail.errors import StoreError, StoreMissingError
 from agtail.model import Session
 from agtail.store.blocks import Block
+
+if TYPE_CHECKING:
+    from agtail.store.append import Amendment
 
 SCHEMA = 1
 """Version of the tables and of what is in them; another one is moved aside and rebuilt."""
@@ -32,7 +35,7 @@ _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL, root TEXT NOT NULL,
-  readers INTEGER NOT NULL, due INTEGER, unit BLOB NOT NULL,
+  readers INTEGER NOT NULL, due INTEGER, unit BLOB NOT NULL, checkpoint BLOB,
   gone INTEGER NOT NULL DEFAULT 0,
   UNIQUE (agent, path));
 CREATE TABLE sessions (
@@ -48,6 +51,9 @@ CREATE INDEX blocks_by_session ON blocks (session, first);
 CREATE TABLE fresh (block INTEGER PRIMARY KEY, bits BLOB NOT NULL);
 CREATE TABLE segments (
   first INTEGER PRIMARY KEY, count INTEGER NOT NULL, file TEXT NOT NULL, ids BLOB NOT NULL);
+CREATE TABLE forgotten (
+  agent TEXT NOT NULL, path TEXT NOT NULL, place BLOB NOT NULL, size INTEGER NOT NULL,
+  touched INTEGER NOT NULL, PRIMARY KEY (agent, path)) WITHOUT ROWID;
 CREATE TABLE peeks (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, seen BLOB NOT NULL) WITHOUT ROWID;
 """
 
@@ -106,14 +112,25 @@ class StoredSession:
 class Catalogue:
     """One open connection to the catalogue.
 
+    Args:
+        folder: where the store lies; made when missing.
+        warn: told in one line when a damaged store had to be moved aside.
+        existing: nothing is to be made or moved: a store that is there is opened, or none.
+
     Raises:
+        StoreMissingError: there is no store, and none is to be made.
         StoreError: the folder cannot be used; the message says why.
     """
 
-    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, folder: Path, warn: Callable[[str], None], *, existing: bool = False
+    ) -> None:
         self.folder = folder
         self._path = folder / "catalogue.sqlite"
         try:
+            if existing:
+                self.connection = self._open_as_it_is()
+                return
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.connection = self._open(warn)
         except (OSError, sqlite3.Error) as error:
@@ -183,6 +200,7 @@ class Catalogue:
         unit: Unit,
         readers: int,
         due: int | None,
+        checkpoint: bytes | None,
         sessions: Iterable[tuple[Session, list[Block], list[bytes]]],
     ) -> None:
         """Store a source, in place of what was known of it. Call within a transaction.
@@ -191,13 +209,24 @@ class Catalogue:
             unit: the source.
             readers: version of the adapters that it was read with.
             due: when it has to be read again even so.
+            checkpoint: what it takes to go on reading where it ended.
             sessions: its sessions, each with its blocks and their signatures.
         """
         run = self.connection.execute
         self.drop(unit.agent, unit.path)
+        run("DELETE FROM forgotten WHERE agent = ? AND path = ?", (unit.agent, unit.path))
         source = run(
-            "INSERT INTO sources (agent, path, root, readers, due, unit) VALUES (?, ?, ?, ?, ?, ?)",
-            (unit.agent, unit.path, unit.root, readers, due, msgspec.msgpack.encode(unit)),
+            "INSERT INTO sources (agent, path, root, readers, due, checkpoint, unit)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                unit.agent,
+                unit.path,
+                unit.root,
+                readers,
+                due,
+                checkpoint,
+                msgspec.msgpack.encode(unit),
+            ),
         ).lastrowid
         for place, (session, blocks, signatures) in enumerate(sessions):
             row = run(
@@ -206,12 +235,47 @@ class Catalogue:
                 (source, place, session.id, unit.touched, msgspec.msgpack.encode(session)),
             ).lastrowid
             for block, bits in zip(blocks, signatures, strict=True):
-                number = run(
-                    "INSERT INTO blocks (session, first, count, kinds, time_min, time_max, hay,"
-                    " rest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (row, *block[:7]),
-                ).lastrowid
-                run("INSERT INTO fresh (block, bits) VALUES (?, ?)", (number, bits))
+                self._add(row or 0, block, bits)
+
+    def checkpoint(self, source: int) -> bytes | None:
+        """Return what it takes to go on reading a source where it ended."""
+        row = self.connection.execute(
+            "SELECT checkpoint FROM sources WHERE id = ?", (source,)
+        ).fetchone()
+        return row[0] if row and row[0] else None
+
+    def rows_of(self, source: int) -> list[int]:
+        """Return the rows of the sessions of a source, in their order."""
+        rows = self.connection.execute(
+            "SELECT id FROM sessions WHERE source = ? ORDER BY place", (source,)
+        )
+        return [row[0] for row in rows]
+
+    def amend(self, source: int, change: Amendment, readers: int, due: int | None) -> None:
+        """Store how a session has grown. Call within a transaction."""
+        run = self.connection.execute
+        for block in change.removed:
+            run("DELETE FROM fresh WHERE block = ?", (block,))
+            run("DELETE FROM blocks WHERE id = ?", (block,))
+        for added, bits in change.blocks:
+            self._add(change.row, added, bits)
+        run(
+            "UPDATE sessions SET touched = ?, record = ? WHERE id = ?",
+            (change.unit.touched, msgspec.msgpack.encode(change.session), change.row),
+        )
+        run(
+            "UPDATE sources SET readers = ?, due = ?, unit = ?, checkpoint = ? WHERE id = ?",
+            (readers, due, msgspec.msgpack.encode(change.unit), change.checkpoint, source),
+        )
+
+    def _add(self, session: int, block: Block, bits: bytes) -> None:
+        run = self.connection.execute
+        number = run(
+            "INSERT INTO blocks (session, first, count, kinds, time_min, time_max, hay, rest)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (session, *block[:7]),
+        ).lastrowid
+        run("INSERT INTO fresh (block, bits) VALUES (?, ?)", (number, bits))
 
     def drop(self, agent: str, path: str) -> bool:
         """Remove a source with all that it brought. Call within a transaction."""
@@ -226,6 +290,23 @@ class Catalogue:
         run("DELETE FROM sessions WHERE source = ?", row)
         run("DELETE FROM sources WHERE id = ?", row)
         return True
+
+    def move_aside(self) -> Path:
+        """Close the catalogue and put it out of the way; return where it lies then."""
+        self.close()
+        return self._move_aside()
+
+    def _open_as_it_is(self) -> sqlite3.Connection:
+        if not self._path.is_file():
+            raise StoreMissingError(str(self.folder))
+        reason = self._unusable()
+        if reason:
+            raise StoreError(str(self._path), f"{reason}; agtail index rebuild makes it anew")
+        connection = self._connect()
+        if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+            connection.close()
+            raise StoreMissingError(str(self.folder))
+        return connection
 
     def _open(self, warn: Callable[[str], None]) -> sqlite3.Connection:
         known = self._path.exists()
@@ -277,12 +358,13 @@ class Catalogue:
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", (_VERSION,))
         connection.execute("COMMIT")
 
-    def _move_aside(self) -> None:
+    def _move_aside(self) -> Path:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         for suffix in ("", "-wal", "-shm"):
             part = Path(f"{self._path}{suffix}")
             if part.exists():
                 part.rename(f"{self._path}.{stamp}.old{suffix}")
+        return Path(f"{self._path}.{stamp}.old")
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -29,17 +29,18 @@ def open_own(
             there or nothing.
 
     Raises:
-        OSError: the file cannot be made private or moved.
+        OSError: the file cannot be made or moved.
         sqlite3.Error: the database cannot be opened, for another reason than damage.
     """
     reason = _unusable(path, version) if path.exists() else None
     if reason:
         warn(f"{path}: {reason}; moved aside and built anew")
         _move_aside(path)
+    # The side files get the mode that the database has when it is first written.
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = _connect(path)
     try:
         if _is_empty(connection):
-            os.chmod(path, 0o600)
             with transaction(connection):
                 if _is_empty(connection):
                     for statement in tables.split(";\n"):

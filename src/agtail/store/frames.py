@@ -84,7 +84,7 @@ class Joined:
         UnreadableError: reading failed, or a stream ends before its number of bytes.
     """
 
-    def __init__(self, *parts: tuple[IO[bytes], int]) -> None:
+    def __init__(self, parts: Sequence[tuple[IO[bytes], int]]) -> None:
         self._parts = [part for part in parts if part[1]]
 
     def read(self, size: int) -> bytes:

@@ -16,8 +16,10 @@ from agtail.agents.base import Unit
 from agtail.assemble import Transcript
 from agtail.model import Session
 from agtail.records import FRESH_SECONDS
+from agtail.store.append import Amend
 from agtail.store.blocks import Block, cut
 from agtail.store.catalogue import Catalogue, Source
+from agtail.store.forgotten import leave_out
 from agtail.store.signatures import SEGMENT_BLOCKS, signature, write_segment
 
 READERS = 1
@@ -26,6 +28,10 @@ source is read again."""
 
 SETTLED = 10 * 60 * 1000
 """Milliseconds after its last record from which on no session is taken for a running one."""
+
+GROWING = 7 * 24 * 3600 * 1000
+"""Milliseconds after its last record during which a session may well go on: so long it is kept
+what it takes to read only what is added."""
 
 PARALLEL = 4 * 1024 * 1024
 """Bytes to read from which worker processes are worth their start."""
@@ -38,9 +44,20 @@ Progress = Callable[[int, int, float], None]
 
 
 class Change(NamedTuple):
-    """What a refresh did."""
+    """What a refresh did.
+
+    Attributes:
+        read: sources that were read from their beginning.
+        grown: sources of which only what was added was read.
+        bytes: bytes of the former.
+        vanished: sources whose file is gone.
+        moved: sources whose file lies elsewhere now.
+        seconds: how long it took.
+        busy: another process is at it; nothing was done.
+    """
 
     read: int = 0
+    grown: int = 0
     bytes: int = 0
     vanished: int = 0
     moved: int = 0
@@ -54,6 +71,7 @@ class Packed(NamedTuple):
     unit: Unit
     sessions: list[tuple[Session, list[Block], list[bytes]]]
     warnings: list[str]
+    checkpoint: bytes | None = None
 
 
 def refresh(
@@ -63,6 +81,7 @@ def refresh(
     read: Callable[[Unit], Packed],
     progress: Progress | None = None,
     *,
+    amend: Amend | None = None,
     wait: bool = False,
     warn: Callable[[str], None] = lambda _line: None,
 ) -> Change:
@@ -79,6 +98,7 @@ def refresh(
         read: reads and packs one source; called in worker processes when there is much to
             read, so it has to be picklable.
         progress: told how far the work is, now and then.
+        amend: reads what was appended to a source that only grew.
         wait: wait for another writer.
         warn: told of sources that cannot be read, a line each.
 
@@ -88,20 +108,25 @@ def refresh(
     """
     started = time.monotonic()
     known = catalogue.sources()
+    units = leave_out(catalogue, units)
     changed = [
         unit for unit in units if _is_changed(known.get((unit.agent, unit.path)), unit, known)
     ]
     vanished = list(_vanished(known, units, roots))
     if not changed and not vanished:
         return Change(seconds=time.monotonic() - started)
-    with _lock(catalogue.folder, wait=wait) as mine:
+    with writing(catalogue.folder, wait=wait) as mine:
         if not mine:
             return Change(busy=True)
         known = catalogue.sources()
         moved = _settle(catalogue, units, vanished, known)
         todo = [
-            unit for unit in changed if _is_changed(known.get((unit.agent, unit.path)), unit, known)
+            unit
+            for unit in leave_out(catalogue, changed)
+            if _is_changed(known.get((unit.agent, unit.path)), unit, known)
         ]
+        grown = _append(catalogue, todo, known, amend) if amend else []
+        todo = [unit for unit in todo if unit not in grown]
         total = sum(unit.size for unit in todo)
         done = pending = 0
         batch: list[Packed] = []
@@ -120,7 +145,9 @@ def refresh(
         seal(catalogue)
         if progress and todo:
             progress(total, total, time.monotonic() - started)
-    return Change(len(todo), total, len(vanished) - moved, moved, time.monotonic() - started)
+    return Change(
+        len(todo), len(grown), total, len(vanished) - moved, moved, time.monotonic() - started
+    )
 
 
 def pack(unit: Unit, transcripts: list[Transcript], warnings: list[str]) -> Packed:
@@ -132,7 +159,8 @@ def pack(unit: Unit, transcripts: list[Transcript], warnings: list[str]) -> Pack
             signatures = [signature(block.folded) for block in blocks]
             blocks = [block._replace(folded=b"") for block in blocks]
             sessions.append((transcript.session, blocks, signatures))
-    return Packed(unit, sessions, warnings)
+    grows = time.time() * 1000 - unit.touched < GROWING
+    return Packed(unit, sessions, warnings, transcripts[0].checkpoint if grows else None)
 
 
 def seal(catalogue: Catalogue) -> None:
@@ -219,23 +247,42 @@ def _store(catalogue: Catalogue, batch: list[Packed]) -> None:
     with catalogue.transaction():
         for packed in batch:
             unit = packed.unit
-            catalogue.put(unit, READERS, _due(packed), packed.sessions)
+            due = _due(unit, [session for session, *_ in packed.sessions])
+            catalogue.put(unit, READERS, due, packed.checkpoint, packed.sessions)
 
 
-def _due(packed: Packed) -> int | None:
+def _due(unit: Unit, sessions: list[Session]) -> int | None:
     """Return when a source has to be read again although it did not change, in milliseconds.
 
     At once when it could not be read; when a torn last line can no longer be one in the making;
     and when a turn that was open is no longer taken for a running one.
     """
-    if any(session.integrity and session.integrity.unreadable for session, *_ in packed.sessions):
+    if any(session.integrity and session.integrity.unreadable for session in sessions):
         return 0
     now = time.time_ns() // 1_000_000
-    changed = packed.unit.mtime_ns // 1_000_000
-    for age, since in ((int(FRESH_SECONDS * 1000), changed), (SETTLED, packed.unit.touched)):
+    changed = unit.mtime_ns // 1_000_000
+    for age, since in ((int(FRESH_SECONDS * 1000), changed), (SETTLED, unit.touched)):
         if since <= now <= since + age:
             return since + age + 1
     return None
+
+
+def _append(
+    catalogue: Catalogue,
+    units: list[Unit],
+    known: Mapping[tuple[str, str], Source],
+    amend: Amend,
+) -> list[Unit]:
+    """Add to the sources that only grew; return those."""
+    grown = []
+    for unit in units:
+        source = known.get((unit.agent, unit.path))
+        change = amend(source, unit) if source and source.readers == READERS else None
+        if source is not None and change is not None:
+            with catalogue.transaction():
+                catalogue.amend(source.id, change, READERS, _due(unit, [change.session]))
+            grown.append(unit)
+    return grown
 
 
 def _read_all(units: list[Unit], read: Callable[[Unit], Packed], total: int) -> Iterator[Packed]:
@@ -254,7 +301,7 @@ def _read_all(units: list[Unit], read: Callable[[Unit], Packed], total: int) -> 
 
 
 @contextlib.contextmanager
-def _lock(folder: Path, *, wait: bool) -> Iterator[bool]:
+def writing(folder: Path, *, wait: bool) -> Iterator[bool]:
     """Hold the writer's lock; yields false when another process has it."""
     with open(folder / "lock", "ab") as stream:
         os.chmod(stream.name, 0o600)

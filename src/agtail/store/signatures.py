@@ -40,7 +40,7 @@ _SHIFT = 32 - 15  # the 15 high bits of the product are the slot
 
 
 def signature(folded: bytes) -> bytes:
-    """Return the signature of a folded text in UTF-8; empty for fewer than three bytes."""
+    """Return the signature of a folded text in UTF-8; no bit is set for fewer than three bytes."""
     import numpy as np  # noqa: PLC0415 - only needed for indexing, and slow to import
 
     marked = np.zeros(SLOTS, np.bool_)
@@ -90,8 +90,10 @@ def write_segment(path: str, signatures: Sequence[bytes]) -> None:
     stacked = np.frombuffer(b"".join(signatures), np.uint8)
     by_block = stacked.reshape(len(signatures), SIGNATURE_BYTES)
     unfinished = f"{path}.new"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(unfinished)  # left behind by a crash
     try:
-        with open(unfinished, "wb", opener=_private) as file:
+        with open(unfinished, "xb", opener=_private) as file:
             file.write(_header(len(signatures)))
             for first in range(0, SIGNATURE_BYTES, _TURNED_BYTES):
                 part = by_block[:, first : first + _TURNED_BYTES]
@@ -104,6 +106,20 @@ def write_segment(path: str, signatures: Sequence[bytes]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(unfinished)
         raise
+
+
+def read_segment(path: str, count: int) -> list[bytes] | None:
+    """Return the signatures in a segment as they were written; ``None`` for a damaged file."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    mapped = _mapped(path, count)
+    if mapped is None:
+        return None
+    with mapped:
+        rows = np.frombuffer(mapped[_HEADER_BYTES:], np.uint8).reshape(SLOTS, -1)
+        by_slot = np.unpackbits(rows, axis=1, count=count, bitorder="little")
+        by_block = np.packbits(by_slot.T, axis=1, bitorder="little")
+        return [row.tobytes() for row in by_block]
 
 
 class Segment:

@@ -12,6 +12,7 @@ import msgspec
 from agtail.agents.base import (
     TITLE_GENERATED,
     TITLE_NAMED,
+    Checkpoint,
     Item,
     Location,
     Meta,
@@ -26,7 +27,16 @@ from agtail.agents.claude_code.tree import Head, by_age, ids_of, read_head
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
 from agtail.model import Integrity
-from agtail.records import Found, Report, last_timestamp, read_json, read_jsonl, walk
+from agtail.records import (
+    Found,
+    Position,
+    Report,
+    last_timestamp,
+    read_json,
+    read_jsonl,
+    read_slice,
+    walk,
+)
 
 ELIDED = {
     "attachment:rendered.*.content": "the attachment again, in the words that the model saw",
@@ -149,7 +159,30 @@ class ClaudeCode:
             fork_of=_stem(unit.owners[-1]) if unit.owners else None,
             warm_up=warm_up,
         )
-        yield from reader.items(read_jsonl(unit.path, health))
+        position = Position()
+        records = read_jsonl(unit.path, health, position)
+        yield from reader.items(records, unit.path, health, position)
+
+    def read_on(
+        self, unit: Unit, health: Integrity, checkpoint: Checkpoint
+    ) -> Iterator[Item] | None:
+        """Map what was appended behind a checkpoint; ``None`` when all has to be read again."""
+        if unit.sidecars or _is_subagent(unit.path) or self._register():
+            return None
+        tail = checkpoint.tail
+        if read_slice(unit.path, checkpoint.offset - len(tail), len(tail)) != tail:
+            return None
+        return self._appended(unit, health, checkpoint)
+
+    def _appended(self, unit: Unit, health: Integrity, checkpoint: Checkpoint) -> Iterator[Item]:
+        from agtail.agents.claude_code.reader import Reader  # noqa: PLC0415 - start-up time
+        from agtail.agents.claude_code.state import State  # noqa: PLC0415 - start-up time
+
+        reader = Reader(unit.id, _session_folder(unit.path))
+        reader.resume(State.decode(checkpoint.state))
+        position = Position(checkpoint.offset, checkpoint.line)
+        records = read_jsonl(unit.path, health, position)
+        yield from reader.items(records, unit.path, health, position)
 
     def describe_tool(self, tool: str, tool_input: object) -> str | None:
         """Leave it to the shared rule, which knows this agent's tools."""

@@ -95,16 +95,16 @@ class Metadata:
 
     def __init__(self) -> None:
         self.queued_first = False
-        self._latest: dict[str, Json] = {}
-        self._queued: dict[str, Event] = {}
+        self.states: dict[str, Json] = {}
+        self.queued: dict[str, Event] = {}
 
     def sent(self, text: str) -> None:
         """Note that a prompt arrived: its queue record was only a copy."""
-        self._queued.pop(text.strip(), None)
+        self.queued.pop(text.strip(), None)
 
     def unsent(self) -> Iterator[Item]:
         """Yield the prompts that were queued and never arrived: this was their only record."""
-        yield from self._queued.values()
+        yield from self.queued.values()
 
     def items(self, data: Json, kind: object, source: Source) -> Iterator[Item]:
         """Map a record without a message, whatever its type."""
@@ -119,9 +119,9 @@ class Metadata:
             return
         if name in _STATE:
             content = said(data)
-            if self._latest.get(name) == content:
+            if self.states.get(name) == content:
                 return
-            self._latest[name] = content
+            self.states[name] = content
         raw, images = strip_base64(data)
         yield Event(
             kind="system" if name in _STATE else "unknown",
@@ -136,7 +136,7 @@ class Metadata:
         content = data.get("content")
         if data.get("operation") == "enqueue" and isinstance(content, str) and content.strip():
             timestamp = data.get("timestamp")
-            self._queued[content.strip()] = Event(
+            self.queued[content.strip()] = Event(
                 kind="system",
                 role="system",
                 text=f"queued, never sent: {content}",

@@ -12,6 +12,8 @@ from agtail.agents.base import (
     TITLE_PROMPT,
     TITLE_SUMMARY,
     Abandoned,
+    CannotGoOnError,
+    Checkpoint,
     Item,
     Meta,
     Spend,
@@ -27,9 +29,16 @@ from agtail.agents.claude_code.ending import Ending
 from agtail.agents.claude_code.hooks import stop_summary
 from agtail.agents.claude_code.metadata import Metadata
 from agtail.agents.claude_code.results import tool_result
+from agtail.agents.claude_code.state import State
 from agtail.agents.claude_code.tree import Ids, Tree
-from agtail.model import Blob, Event, Source, Usage
-from agtail.records import Json, Record
+from agtail.model import Blob, Event, Integrity, Source, Usage
+from agtail.records import Json, Position, Record, read_slice
+
+WORTH_SPARING = 64 * 1024
+"""Bytes below which a file is as well read again from its beginning."""
+
+TAIL = 256
+"""Bytes before a checkpoint by which the file is known again."""
 
 _PROGRAMMATIC_ENTRY = "sdk"
 _NO_ENTRYPOINT_BEFORE = "1."
@@ -74,19 +83,79 @@ class Reader:
         self.facts = Meta()
         self.boundary = False
         self.first = True
+        self.marked: frozenset[int] = frozenset()
 
-    def items(self, records: Iterable[Record]) -> Iterator[Item]:
-        """Map all records."""
+    def items(
+        self, records: Iterable[Record], path: str, health: Integrity, position: Position
+    ) -> Iterator[Item]:
+        """Map all records, then what only the end of the file tells.
+
+        Args:
+            records: the records of ``path``, whose reading moves ``position``.
+            path: the file.
+            health: what its reading gave up so far.
+            position: how far the reading came.
+        """
         for record in records:
             yield from self._record(record)
-        yield from self.metadata.unsent()
         lines, branches = self.tree.abandoned()
+        if not lines >= self.marked:
+            raise CannotGoOnError
+        if self._can_go_on(path, position):
+            yield Checkpoint(
+                state=self._state(lines).encode(),
+                offset=position.offset,
+                line=position.line,
+                tail=read_slice(path, max(0, position.offset - TAIL), min(TAIL, position.offset)),
+                dropped=health.dropped,
+                invalid_bytes=health.invalid_bytes,
+            )
+        yield from self.metadata.unsent()
         if branches:
-            yield Abandoned(lines=lines, branches=branches)
+            yield Abandoned(lines=lines - self.marked, branches=branches)
         for leaf, summary in self.summaries:
             if leaf in self.tree and not summary.startswith("API Error"):
                 yield Title(summary, TITLE_SUMMARY)
         yield self.ending.item()
+
+    def resume(self, state: State) -> None:
+        """Remember what an earlier reader of the file knew at its end."""
+        self.facts, self.boundary, self.first = state.facts, state.boundary, state.first
+        self.summaries, self.marked = state.summaries, frozenset(state.marked)
+        self.tree, self.ending, self.metadata = state.tree(), state.ending(), state.metadata()
+
+    def _can_go_on(self, path: str, position: Position) -> bool:
+        """Whether reading can go on here, and sparing the beginning is worth a checkpoint."""
+        version = self.facts.version or _NO_ENTRYPOINT_BEFORE
+        return (
+            position.whole
+            and position.offset >= WORTH_SPARING
+            and path.endswith(".jsonl")
+            # Files of 1.x hold their subagents: two sessions would have to go on.
+            and not version.startswith(_NO_ENTRYPOINT_BEFORE)
+        )
+
+    def _state(self, marked: frozenset[int]) -> State:
+        ending, metadata = self.ending, self.metadata
+        uuids, parents, lines, prompts = self.tree.parts()
+        return State(
+            facts=self.facts,
+            boundary=self.boundary,
+            first=self.first,
+            summaries=self.summaries,
+            uuids=uuids,
+            parents=parents,
+            lines=lines,
+            prompts=prompts,
+            marked=sorted(marked),
+            verdict=ending.verdict,
+            certain=ending.certain,
+            pending=sorted(ending.pending),
+            latest=ending.latest,
+            queued_first=metadata.queued_first,
+            states=metadata.states,
+            queued=metadata.queued,
+        )
 
     def _record(self, record: Record) -> Iterator[Item]:
         data = record.data

@@ -141,6 +141,23 @@ class Tree:
         self._lines = array("q")
         self._prompts: set[int] = set()
 
+    @classmethod
+    def of(cls, uuids: list[str], parents: list[int], lines: list[int], prompts: list[int]) -> Tree:
+        """Make a tree of the parts that :meth:`parts` took it apart into."""
+        tree = cls()
+        tree._index = {uuid: index for index, uuid in enumerate(uuids) if uuid}
+        tree._parents = array("q", parents)
+        tree._lines = array("q", lines)
+        tree._prompts = set(prompts)
+        return tree
+
+    def parts(self) -> tuple[list[str], list[int], list[int], list[int]]:
+        """Return ids, parents and lines in the order of records, and which are prompts."""
+        uuids = [""] * len(self._parents)
+        for uuid, index in self._index.items():
+            uuids[index] = uuid
+        return uuids, self._parents.tolist(), self._lines.tolist(), sorted(self._prompts)
+
     def __contains__(self, uuid: str) -> bool:
         return uuid in self._index
 
