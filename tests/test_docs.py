@@ -23,13 +23,20 @@ def commands() -> Iterator[tuple[str, click.Context]]:
     """Yield every command line that has a help text, and its context."""
     root = click.Context(app, info_name="agtail", terminal_width=100, **app.context_settings)
     yield "agtail", root
-    for name in app.list_commands(root):
-        command = app.get_command(root, name)
+    yield from below(root)
+
+
+def below(context: click.Context) -> Iterator[tuple[str, click.Context]]:
+    """Yield the commands of a group, each followed by those of its own."""
+    group = context.command
+    if not isinstance(group, click.Group):
+        return
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
-        yield (
-            f"agtail {name}",
-            click.Context(command, info_name=name, parent=root, terminal_width=100),
-        )
+        inner = click.Context(command, info_name=name, parent=context, terminal_width=100)
+        yield inner.command_path, inner
+        yield from below(inner)
 
 
 def written(page: str) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -290,26 +288,23 @@ class Builder:
 
     def _charge(self) -> tuple[Usage | None, dict[str, Usage]]:
         """Put every response's usage on its event and add up what is the session's own."""
-        by_model: dict[str, Usage] = {}
-        own: Usage | None = None
+        spends: dict[str, list[Usage]] = {}
         carried: dict[int, list[Spend]] = {seq: [] for seq in self.relieved}
         carried.update({self._carrier(key): [] for key in self.spent})
         for key, spend in self.known.spends.items():
             if (seq := self._carrier(key)) in carried:
                 carried[seq].append(spend)
             if not spend.inherited:
-                own = spend.usage if own is None else own + spend.usage
-                model = spend.model or ""
-                by_model[model] = by_model.get(model, Usage()) + spend.usage
-        for seq, spends in carried.items():
+                spends.setdefault(spend.model or "", []).append(spend.usage)
+        for seq, shown in carried.items():
             if seq < len(self.events):
                 event = self.events[seq]
-                usages = [spend.usage for spend in spends]
-                event.usage = functools.reduce(operator.add, usages) if usages else None
-                models = (spend.model for spend in spends if spend.model)
+                event.usage = total(spend.usage for spend in shown)
+                models = (spend.model for spend in shown if spend.model)
                 event.model = event.model or next(models, None)
                 self.events.update(event)
-        return own, by_model
+        by_model = {model: total(usages) or Usage() for model, usages in spends.items()}
+        return total(by_model.values()), by_model
 
     def _carrier(self, key: str) -> int:
         return self.known.carriers.get(key, (0, True))[0]
@@ -375,6 +370,16 @@ class Builder:
             ending=self.known.ending,
             integrity=None if health.clean else health,
         )
+
+
+def total(usages: Iterable[Usage]) -> Usage | None:
+    """Add up, field by field; ``None`` for nothing. A part is known when any of them knows it."""
+    rows = [msgspec.structs.astuple(usage) for usage in usages]
+    if not rows:
+        return None
+    sums = ([value for value in column if value is not None] for column in zip(*rows, strict=True))
+    known = (sum(values) if values else None for values in sums)
+    return Usage(**dict(zip(Usage.__struct_fields__, known, strict=True)))  # type: ignore[arg-type]
 
 
 def leftovers(detail: Any, tool_input: Any, text: str) -> Any:

@@ -11,6 +11,7 @@ import pytest
 PROGRAM = Path(__file__).parent / "killed_keeper.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "way", ["killed_at_every_call", "without_space", "killed_at_random", "read_while_written"]
 )

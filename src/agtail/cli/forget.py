@@ -81,14 +81,22 @@ def command(
         return 0
     for line in _lines(choice, settings.wording(history, utc=utc)):
         screen.line(line, fit=True)
-    if not yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise UsageError("nothing was removed: --yes removes without asking")
-        if not click.confirm("Remove them for good?", err=True):
-            return 0
+    if not (yes or _agreed()):
+        screen.text("nothing was removed")
+        return 1
     forget(store.catalogue, choice.sources)
     screen.text("removed")
     return 0
+
+
+def _agreed() -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("nothing was removed: --yes removes without asking")
+    try:
+        return click.confirm("Remove them for good?", err=True)
+    except click.Abort:
+        sys.stderr.write("\n")
+        return False
 
 
 def _lines(choice: Choice, wording: Wording) -> Iterator[Line]:
@@ -114,9 +122,15 @@ def _lines(choice: Choice, wording: Wording) -> Iterator[Line]:
     ]
     there = sum(os.path.exists(source.unit.path) for source in sources)
     if there:
-        text = f"{plural(there, 'file')} of these {'is' if there == 1 else 'are'} still there"
-        yield [Span(f"{text}: the session stays away until its file grows", AMBER)]
+        what = "its session stays away until it grows"
+        if there > 1:
+            what = "their sessions stay away until they grow"
+        yield [Span(f"{_of_these(there)} still there: {what}", AMBER)]
     if there < len(sources):
-        lost = len(sources) - there
-        text = f"{plural(lost, 'file')} of these {'is' if lost == 1 else 'are'} gone"
-        yield [Span(f"{text}: there is no way back", RED)]
+        yield [Span(f"{_of_these(len(sources) - there)} gone: there is no way back", RED)]
+
+
+def _of_these(files: int) -> str:
+    from agtail.cli.wording import plural  # noqa: PLC0415 - start-up time
+
+    return f"{plural(files, 'file')} of these {'is' if files == 1 else 'are'}"

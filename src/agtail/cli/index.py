@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -47,7 +48,8 @@ def status(settings: Settings, *, as_json: bool) -> int:
     from agtail.store.catalogue import Catalogue  # noqa: PLC0415 - start-up time
     from agtail.store.upkeep import status as look  # noqa: PLC0415 - start-up time
 
-    found = look(Catalogue(settings.store_folder(), warn, existing=True))
+    with closing(Catalogue(settings.store_folder(), warn, existing=True)) as catalogue:
+        found = look(catalogue)
     return _answer(settings, found, _status_lines(found), as_json=as_json)
 
 
@@ -104,13 +106,14 @@ def verify(settings: Settings, *, as_json: bool) -> int:
 
     screen = settings.screen()
     faults = 0
-    for fault in check(Catalogue(settings.store_folder(), warn, existing=True)):
-        faults += 1
-        if as_json:
-            screen.json(encode(fault))
-        else:
-            said = [Span(fault.where, AMBER), Span(f": {fault.what}", RED)]
-            screen.line([*said, Span(f" ({fault.remedy})", DIM)], hanging=2)
+    with closing(Catalogue(settings.store_folder(), warn, existing=True)) as catalogue:
+        for fault in check(catalogue):
+            faults += 1
+            if as_json:
+                screen.json(encode(fault))
+            else:
+                said = [Span(fault.where, AMBER), Span(f": {fault.what}", RED)]
+                screen.line([*said, Span(f" ({fault.remedy})", DIM)], hanging=2)
     if not faults and not as_json:
         screen.text("all is well")
     return int(faults > 0)
@@ -129,7 +132,8 @@ def collect(settings: Settings, *, as_json: bool) -> int:
     from agtail.store.catalogue import Catalogue  # noqa: PLC0415 - start-up time
     from agtail.store.upkeep import tidy  # noqa: PLC0415 - start-up time
 
-    done = tidy(Catalogue(settings.store_folder(), warn, existing=True))
+    with closing(Catalogue(settings.store_folder(), warn, existing=True)) as catalogue:
+        done = tidy(catalogue)
     return _answer(settings, done, _savings_lines(done), as_json=as_json)
 
 

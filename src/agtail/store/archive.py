@@ -128,7 +128,8 @@ class Archive:
                 raise SourceError(path, reason_of(error)) from error
             try:
                 if base and self._is_there(base):
-                    with contextlib.suppress(DamagedError):  # the source has it all still
+                    # What cannot be read of what is kept, the source has still.
+                    with contextlib.suppress(DamagedError, FileNotFoundError):
                         return self._add(copies, base, stream)
                 return self._add(copies, _nothing(agent, path, copies, base), stream)
             except UnreadableError as error:
@@ -212,13 +213,13 @@ class Archive:
         path = os.path.abspath(path)
         with self._index.writing():
             copies = self._index.of(agent, path)
+            freed = self._remove(  # first, so that it can be done again when it breaks off
+                msgspec.structs.replace(copy, number=number).file
+                for copy in copies[:1]
+                for number in range(1, 2 + max(each.number for each in copies))
+            )
             for copy in copies:
                 self._index.drop(copy)
-        freed = self._remove(
-            msgspec.structs.replace(copy, number=number).file
-            for copy in copies[:1]
-            for number in range(1, 2 + max(each.number for each in copies))
-        )
         self._index.wipe()
         return freed
 

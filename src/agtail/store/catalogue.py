@@ -11,6 +11,7 @@ import os
 import sqlite3
 import time
 import unicodedata
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 """Version of the tables and of what is in them; another one is moved aside and rebuilt."""
-
-_VERSION = f"{SCHEMA}/{unicodedata.unidata_version}"
-"""Signatures are of folded text, and the folding rule follows the running Unicode version."""
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -56,6 +54,9 @@ CREATE TABLE forgotten (
   touched INTEGER NOT NULL, PRIMARY KEY (agent, path)) WITHOUT ROWID;
 CREATE TABLE peeks (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, seen BLOB NOT NULL) WITHOUT ROWID;
 """
+
+_VERSION = f"{SCHEMA}.{zlib.crc32(_TABLES.encode()):x}/{unicodedata.unidata_version}"
+"""The tables as they are, and the Unicode version: signatures are of folded text."""
 
 _CHUNK = 500
 """Values put into one statement: SQLite takes at most 999 in old versions."""

@@ -35,12 +35,34 @@ _MAGIC = b"agtbits\n"
 _FACTS = struct.Struct("<8sIII")  # magic, version, slots, blocks; the CRC-32 follows
 _HEADER_BYTES = _FACTS.size + 4
 _TURNED_BYTES = 128  # of each signature at a time: bounds the memory for turning them to 1 MB
+FEW = 4
+"""Signatures that are made sooner than numpy is loaded."""
+
+_made = 0
 _MULTIPLIER = 2_654_435_761  # a prime near 2**32 divided by the golden ratio
 _SHIFT = 32 - 15  # the 15 high bits of the product are the slot
 
 
 def signature(folded: bytes) -> bytes:
-    """Return the signature of a folded text in UTF-8; no bit is set for fewer than three bytes."""
+    """Return the signature of a folded text in UTF-8; no bit is set for fewer than three bytes.
+
+    The first few in a process are made without numpy: loading it takes longer.
+    """
+    global _made  # noqa: PLW0603 - whether numpy pays is a matter of the process
+    _made += 1
+    return _signature_plain(folded) if _made <= FEW else _signature_fast(folded)
+
+
+def _signature_plain(folded: bytes) -> bytes:
+    grams = {folded[at : at + 4] for at in range(len(folded) - 3)}
+    grams.update([folded[at : at + 3] for at in range(len(folded) - 2)])
+    bitmap = bytearray(SIGNATURE_BYTES)
+    for slot in map(_slot, grams):
+        bitmap[slot >> 3] |= 1 << (slot & 7)
+    return bytes(bitmap)
+
+
+def _signature_fast(folded: bytes) -> bytes:
     import numpy as np  # noqa: PLC0415 - only needed for indexing, and slow to import
 
     marked = np.zeros(SLOTS, np.bool_)

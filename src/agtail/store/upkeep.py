@@ -9,7 +9,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -52,7 +51,7 @@ class Status(Wire, kw_only=True):
         events: all events.
         blocks: pieces that the text is stored in.
         source_bytes: of all sources, as they were when they were read.
-        catalogue_bytes: of the database, with its log.
+        catalogue_bytes: of the database and its log.
         segment_bytes: of the signatures beside it.
         ratio: what these two take, as a share of the sources.
         archive_bytes: of the raw archive, which counts for itself.
@@ -373,13 +372,14 @@ def _all_bytes(folder: Path) -> int:
     return sum(_bytes(each) for each in (folder, folder / "segments", folder / "archive"))
 
 
-def _bytes(folder: Path, wanted: Callable[[str], Any] = lambda _name: True) -> int:
+def _bytes(folder: Path, wanted: Callable[[str], bool] = lambda _name: True) -> int:
     """Add up the files that lie in a folder, which may be missing."""
     total = 0
     with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(FileNotFoundError):
-                if entry.is_file() and wanted(entry.name):
+                # Shared memory is there only as long as someone has the database open.
+                if entry.is_file() and not entry.name.endswith("-shm") and wanted(entry.name):
                     total += entry.stat().st_size
     return total
 

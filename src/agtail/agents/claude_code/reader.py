@@ -103,7 +103,7 @@ class Reader:
             raise CannotGoOnError
         if self._can_go_on(path, position):
             yield Checkpoint(
-                state=self._state(lines).encode(),
+                state=self._state(lines, branches).encode(),
                 offset=position.offset,
                 line=position.line,
                 tail=read_slice(path, max(0, position.offset - TAIL), min(TAIL, position.offset)),
@@ -135,7 +135,7 @@ class Reader:
             and not version.startswith(_NO_ENTRYPOINT_BEFORE)
         )
 
-    def _state(self, marked: frozenset[int]) -> State:
+    def _state(self, marked: frozenset[int], branches: int) -> State:
         ending, metadata = self.ending, self.metadata
         uuids, parents, lines, prompts = self.tree.parts()
         return State(
@@ -148,6 +148,7 @@ class Reader:
             lines=lines,
             prompts=prompts,
             marked=sorted(marked),
+            branches=branches,
             verdict=ending.verdict,
             certain=ending.certain,
             pending=sorted(ending.pending),

@@ -20,7 +20,7 @@ class State(msgspec.Struct):
     Attributes:
         facts, boundary, first, summaries: as in the reader.
         uuids, parents, lines, prompts: the tree of records.
-        marked: lines that were on abandoned branches.
+        marked, branches: lines that are on abandoned branches, and the number of these.
         verdict, certain, pending, latest: how the session would end here.
         queued_first, states, queued: what the bookkeeping remembers.
     """
@@ -34,6 +34,7 @@ class State(msgspec.Struct):
     lines: list[int]
     prompts: list[int]
     marked: list[int]
+    branches: int
     verdict: Verdict | None
     certain: bool
     pending: list[str]
@@ -53,7 +54,8 @@ class State(msgspec.Struct):
 
     def tree(self) -> Tree:
         """Grow the tree again."""
-        return Tree.of(self.uuids, self.parents, self.lines, self.prompts)
+        abandoned = (frozenset(self.marked), self.branches)
+        return Tree.of(self.uuids, self.parents, self.lines, self.prompts, abandoned)
 
     def ending(self) -> Ending:
         """Return the watcher of endings as it was."""

@@ -140,15 +140,27 @@ class Tree:
         self._parents = array("q")
         self._lines = array("q")
         self._prompts: set[int] = set()
+        self._settled: tuple[int, frozenset[int], int] = (0, frozenset(), 0)
 
     @classmethod
-    def of(cls, uuids: list[str], parents: list[int], lines: list[int], prompts: list[int]) -> Tree:
-        """Make a tree of the parts that :meth:`parts` took it apart into."""
+    def of(
+        cls,
+        uuids: list[str],
+        parents: list[int],
+        lines: list[int],
+        prompts: list[int],
+        abandoned: tuple[frozenset[int], int],
+    ) -> Tree:
+        """Make a tree of the parts that :meth:`parts` took it apart into.
+
+        ``abandoned`` is what :meth:`abandoned` said of it.
+        """
         tree = cls()
         tree._index = {uuid: index for index, uuid in enumerate(uuids) if uuid}
         tree._parents = array("q", parents)
         tree._lines = array("q", lines)
         tree._prompts = set(prompts)
+        tree._settled = (len(parents), *abandoned)
         return tree
 
     def parts(self) -> tuple[list[str], list[int], list[int], list[int]]:
@@ -173,6 +185,9 @@ class Tree:
     def abandoned(self) -> tuple[frozenset[int], int]:
         """Return the lines on abandoned branches, and the number of these branches."""
         count = len(self._parents)
+        known, lines, branches = self._settled
+        if all(self._parents[index] == index - 1 for index in range(known, count)) and known:
+            return lines, branches  # nothing but a chain behind the newest record of then
         active = bytearray(count)
         index = count - 1
         while index >= 0 and not active[index]:

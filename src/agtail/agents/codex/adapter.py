@@ -176,6 +176,7 @@ class Codex:
     ) -> Iterator[Item] | None:
         """Read all again: who said a text is told by records far behind it."""
         del unit, health, checkpoint
+        return None
 
     def describe_tool(self, tool: str, tool_input: object) -> str | None:
         """Return a command line, or the files that a patch touches."""
