@@ -7,7 +7,7 @@ a transcript is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -45,6 +45,8 @@ def assemble(
     items: Iterable[Item],
     health: Integrity,
     describe: Describe | None = None,
+    *,
+    rests: bool = False,
 ) -> list[Transcript]:
     """Turn the items of one unit into its session, followed by the sessions within it.
 
@@ -53,11 +55,12 @@ def assemble(
         items: what the adapter read, in order. Consumed to the end.
         health: filled in by the adapter while ``items`` is consumed.
         describe: the adapter's own one-line summary of a tool call.
+        rests: make a checkpoint at the end, when the adapter can.
 
     Raises:
         SourceError: from ``items``, when nothing can be read.
     """
-    main = Builder(unit, describe)
+    main = Builder(unit, describe, rests=lambda _offset: rests)
     within: dict[str, Builder] = {}
     for item in items:
         if isinstance(item, Within):
@@ -95,6 +98,7 @@ def go_on(
     *,
     known: Known,
     events: Events,
+    rests: Callable[[int], bool],
 ) -> Transcript:
     """Build on what is known of a session, as :func:`assemble` would have built it at once.
 
@@ -105,12 +109,13 @@ def go_on(
         describe: the adapter's own one-line summary of a tool call.
         known: what was known at the checkpoint.
         events: the events up to there; the new ones are added.
+        rests: whether a new checkpoint is wanted after so many bytes.
 
     Raises:
         SourceError: from ``items``, when nothing can be read.
         CannotGoOnError: from ``items``, or when a session within begins.
     """
-    builder = Builder(unit, describe, events, known)
+    builder = Builder(unit, describe, events, known, rests)
     for item in items:
         if isinstance(item, Within):
             raise CannotGoOnError

@@ -17,6 +17,7 @@ from agtail.agents.base import (
     Ended,
     Item,
     Meta,
+    Rest,
     Spend,
     Title,
     ToolResult,
@@ -69,6 +70,10 @@ class Known(msgspec.Struct):
     lines: dict[str, list[int]] = {}
 
 
+def _never(_offset: int) -> bool:
+    return False
+
+
 class Builder:
     """Collects the items of one session.
 
@@ -77,6 +82,7 @@ class Builder:
         describe: the adapter's own one-line summary of a tool call.
         events: where events are kept; with ``known``, those there are already.
         known: what is known already, when reading goes on from a checkpoint.
+        rests: whether a checkpoint is wanted after so many bytes.
     """
 
     def __init__(
@@ -85,6 +91,7 @@ class Builder:
         describe: Describe | None,
         events: Events | None = None,
         known: Known | None = None,
+        rests: Callable[[int], bool] = _never,
     ) -> None:
         self.unit = unit
         self.describe = describe
@@ -95,6 +102,7 @@ class Builder:
             self.lines[path or None] = array("q", pairs)
         self.spent: set[str] = set()  # responses heard of in this reading
         self.relieved: set[int] = set()  # events that showed a usage which another one does now
+        self.rests = rests
         self.checkpoint: bytes | None = None
 
     def take(self, item: Item) -> None:
@@ -113,8 +121,8 @@ class Builder:
             self.known.ending = item.ending
         elif isinstance(item, Abandoned):
             self._abandon(item)
-        elif isinstance(item, Checkpoint):
-            self._save(item)
+        elif isinstance(item, Rest) and self.rests(item.offset):
+            self._save(item.save())
 
     def _event(self, event: Event) -> None:
         event.time = parse_instant(event.ts)

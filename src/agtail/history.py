@@ -169,8 +169,12 @@ class History:
             self._warn("another agtail is bringing the store up to date: the newest may be missing")
         return change
 
-    def read(self, unit: Unit) -> list[Transcript]:
+    def read(self, unit: Unit, *, rests: bool = False) -> list[Transcript]:
         """Read one source: its session, then those that live within it.
+
+        Args:
+            unit: the source.
+            rests: note what it takes to go on reading when the file has grown.
 
         A source that cannot be read is reported and comes back as an empty session whose
         ``integrity.unreadable`` says why.
@@ -178,7 +182,8 @@ class History:
         adapter = self._adapters[unit.agent]
         health = Integrity()
         try:
-            return assemble(unit, adapter.read(unit, health), health, adapter.describe_tool)
+            items = adapter.read(unit, health)
+            return assemble(unit, items, health, adapter.describe_tool, rests=rests)
         except SourceError as error:
             self._report(error)
             return [unreadable(unit, error.reason)]
@@ -368,13 +373,13 @@ class PackingReader:
 
     def __call__(self, unit: Unit) -> Packed:
         """Read one source."""
-        from agtail.store.refresh import pack  # noqa: PLC0415 - start-up time
+        from agtail.store.refresh import grows, pack  # noqa: PLC0415 - start-up time
 
         warnings: list[str] = []
         if self._history is None:
             self._history = History(**self._arguments)
         self._history._warn = warnings.append  # noqa: SLF001 - its own
-        return pack(unit, self._history.read(unit), warnings)
+        return pack(unit, self._history.read(unit, rests=grows(unit)), warnings)
 
 
 def _stem(path: str) -> str:

@@ -42,7 +42,8 @@ def test_the_script_of_each_shell(run: Run, shell: str, tmp_path: Path) -> None:
 
 
 def test_commands_and_options() -> None:
-    assert completed("agtail ") == ["grep", "list", "show", "stats", "completion"]
+    names = ["grep", "list", "show", "stats", "index", "forget", "doctor", "completion"]
+    assert completed("agtail ") == names
     assert completed("agtail st") == ["stats"]
     assert completed("agtail grep --no-c") == ["--no-color"]
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from agtail.agents.claude_code import reader
 from agtail.assemble import Transcript
 from agtail.history import History
-from agtail.store import blocks, refresh
+from agtail.store import append, blocks, refresh
 from agtail.store.refresh import Change
 
 
@@ -28,8 +28,9 @@ def _always_growing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refresh, "GROWING", 10**15)
     monkeypatch.setattr(blocks, "TEXT", 60)
     monkeypatch.setattr(blocks, "EVENTS", 5)
-    monkeypatch.setattr("agtail.store.append.TEXT", 60)
-    monkeypatch.setattr("agtail.store.append.EVENTS", 5)
+    monkeypatch.setattr(append, "TEXT", 60)
+    monkeypatch.setattr(append, "EVENTS", 5)
+    monkeypatch.setattr(append, "STEP", append.STEP)
 
 
 def _story(seed: int, length: int) -> Session:
@@ -118,10 +119,12 @@ def _refresh(home: Path) -> Change:
     seed=st.integers(0, 10**6),
     length=st.integers(1, 40),
     steps=st.lists(st.integers(1, 12), min_size=1, max_size=5),
+    often=st.booleans(),
 )
 def test_growing_step_by_step_equals_reading_at_once(
-    seed: int, length: int, steps: list[int]
+    seed: int, length: int, steps: list[int], often: bool
 ) -> None:
+    append.STEP = 0 if often else 256 * 1024
     lines = [_line(entry) for entry in _story(seed, length).lines]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

@@ -216,14 +216,22 @@ def spy_on_reading(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_thousand_small_additions_leave_few_frames_and_little_waste(
-    archive: Archive, source: Path, tmp_path: Path
+    archive: Archive, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    packed_bytes = []
+
+    def counted(raw: frames.Joined, length: int, *rest: Any) -> list[frames.Frame]:
+        packed_bytes.append(length)
+        return frames.pack(raw, length, *rest)
+
+    monkeypatch.setattr(module, "pack", counted)
     text = lines(1000)
     write(source, b"")
     for line in text.splitlines(keepends=True):
         write(source, line, "ab")
         assert archive.keep(AGENT, str(source)) == len(line)
     assert content(archive, source) == text
+    assert sum(packed_bytes) < 10 * len(text)
     [file] = stored_files(tmp_path)
     with open(file, "rb") as packed:
         survey = frames.survey(packed)
@@ -453,6 +461,20 @@ def test_any_changed_byte_is_noticed(archive: Archive, source: Path, tmp_path: P
     assert noticed > 0.9 * (len(good) - begin)
     file.write_bytes(good)
     assert archive.verify(AGENT, str(source))
+
+
+def test_whole_frames_of_another_source_are_noticed(
+    archive: Archive, source: Path, tmp_path: Path
+) -> None:
+    """The checksum of the frame is right: only the SHA-256 tells."""
+    other = source.with_name("another.jsonl")
+    for path, seed in ((source, 1), (other, 2)):
+        write(path, random.Random(seed).randbytes(500))
+        archive.keep(AGENT, str(path))
+    one, two = stored_files(tmp_path)
+    assert one.stat().st_size == two.stat().st_size
+    one.write_bytes(two.read_bytes())
+    assert sorted(archive.verify(AGENT, str(path)) for path in (source, other)) == [False, True]
 
 
 @pytest.mark.parametrize("keep", [0, 0.5, 0.99])

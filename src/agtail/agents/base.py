@@ -260,11 +260,23 @@ class Checkpoint(msgspec.Struct):
     invalid_bytes: int = 0
 
 
+class Rest(msgspec.Struct):
+    """The end of what can be read now, where a checkpoint can be had.
+
+    Attributes:
+        offset: bytes read so far.
+        save: makes the checkpoint, which takes its time in a long file.
+    """
+
+    offset: int
+    save: Callable[[], Checkpoint]
+
+
 class CannotGoOnError(Exception):
     """What was appended to a file changes what was read before: all has to be read again."""
 
 
-Item = Checkpoint | Event | ToolResult | Spend | Title | Meta | Ended | Abandoned | Within
+Item = Rest | Event | ToolResult | Spend | Title | Meta | Ended | Abandoned | Within
 
 
 class Adapter(Protocol):
@@ -299,10 +311,9 @@ class Adapter(Protocol):
     def read_on(
         self, unit: Unit, health: Integrity, checkpoint: Checkpoint
     ) -> Iterator[Item] | None:
-        """Map what was appended behind a checkpoint, which :meth:`read` yielded.
+        """Map what was appended behind a checkpoint, which a :class:`Rest` of it made.
 
-        ``None`` when all has to be read again; an adapter that yields no checkpoints always
-        answers so.
+        ``None`` when all has to be read again; an adapter that never rests always answers so.
 
         Raises:
             CannotGoOnError: what was appended changes what was read before.

@@ -27,7 +27,14 @@ LABEL = 10
 FAILED = 1
 
 
-@click.group("index", short_help="Look after the store.")
+class _InOrder(click.Group):
+    """A group whose commands are listed in the order in which they are defined."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.commands)
+
+
+@click.group("index", cls=_InOrder, short_help="Look after the store.")
 def command() -> None:
     """Look after the store, in which searches find what was read.
 

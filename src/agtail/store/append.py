@@ -19,6 +19,9 @@ from agtail.store.catalogue import Catalogue, Source
 from agtail.store.signatures import signature
 from agtail.store.stored import BlockRow, StoredEvents
 
+STEP = 256 * 1024
+"""Bytes behind a checkpoint after which a new one is worth its making."""
+
 _SAVED = msgspec.msgpack.Decoder(tuple[Checkpoint, Known])
 
 
@@ -31,7 +34,7 @@ class Amendment(NamedTuple):
         session: what is known of that now.
         removed: blocks that others take the place of.
         blocks: the new blocks, each with its signature.
-        checkpoint: where reading goes on another time.
+        checkpoint: where reading goes on another time; absent when that is where it did.
     """
 
     unit: Unit
@@ -101,7 +104,18 @@ def amend(catalogue: Catalogue, source: Source, unit: Unit, adapter: Adapter) ->
         items = adapter.read_on(unit, health, checkpoint)
         if items is None:
             return None
-        transcript = go_on(unit, items, health, adapter.describe_tool, known=known, events=events)
+        transcript = go_on(
+            unit,
+            items,
+            health,
+            adapter.describe_tool,
+            known=known,
+            events=events,
+            # What was changed before the old checkpoint would be changed a second time from it.
+            rests=lambda offset: bool(events.changed) or offset - checkpoint.offset >= STEP,
+        )
+        if transcript.checkpoint is None and any(e.rewound for e in events.changed.values()):
+            return None  # the old checkpoint knows nothing of the branch that they are on
     except (CannotGoOnError, SourceError):
         return None
     removed, blocks = _recut(stored, events, known.count)

@@ -265,7 +265,8 @@ class Catalogue:
             (change.unit.touched, msgspec.msgpack.encode(change.session), change.row),
         )
         run(
-            "UPDATE sources SET readers = ?, due = ?, unit = ?, checkpoint = ? WHERE id = ?",
+            "UPDATE sources SET readers = ?, due = ?, unit = ?,"
+            " checkpoint = COALESCE(?, checkpoint) WHERE id = ?",
             (readers, due, msgspec.msgpack.encode(change.unit), change.checkpoint, source),
         )
 

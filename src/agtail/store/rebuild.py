@@ -16,6 +16,7 @@ from agtail.model import Session, Wire
 from agtail.records import open_source
 from agtail.store.blocks import Block
 from agtail.store.catalogue import Catalogue, Source
+from agtail.store.forgotten import leave_out
 from agtail.store.refresh import Packed, writing
 from agtail.store.upkeep import Refreshed, sign
 
@@ -49,7 +50,8 @@ class Rebuilt(Wire, kw_only=True):
 def saved(folder: Path, warn: Callable[[str], None]) -> int:
     """Put a store that is damaged inside in place of itself; return how many sources were lost.
 
-    What can be read again is left to the next refresh; nothing happens to a sound store.
+    What only stores have that were moved aside earlier is taken over as well, as far as it can
+    still be understood. What can be read again is left to the next refresh.
 
     Args:
         folder: where the store lies.
@@ -58,20 +60,13 @@ def saved(folder: Path, warn: Callable[[str], None]) -> int:
     Raises:
         StoreError: the folder cannot be used.
     """
-    try:
-        catalogue = Catalogue(folder, warn, existing=True)
-    except (StoreMissingError, StoreError):
-        return 0  # there is nothing to be had from it
-    if is_sound(catalogue):
-        catalogue.close()
-        return 0
-    damaged = catalogue.move_aside()
-    warn(f"{damaged}: damaged and moved aside; what only the store has is taken over")
-    new = Catalogue(folder, warn)
-    try:
-        return rescue(damaged, new)
-    finally:
-        new.close()
+    damaged = _damaged(folder, warn)
+    with contextlib.closing(Catalogue(folder, warn)) as catalogue:
+        lost = rescue(damaged, catalogue) if damaged else 0
+        for old in sorted(folder.glob("catalogue.sqlite.*.old"), reverse=True):
+            if old != damaged:
+                rescue(old, catalogue)
+    return lost
 
 
 def is_sound(catalogue: Catalogue) -> bool:
@@ -107,25 +102,30 @@ def distrust(catalogue: Catalogue, units: Iterable[Unit]) -> Begun:
     return Begun(len(known) - len(again), last)
 
 
-def rescue(damaged: Path, catalogue: Catalogue) -> int:
-    """Copy what cannot be read again out of a damaged database into a new store.
+def rescue(aside: Path, catalogue: Catalogue) -> int:
+    """Copy what cannot be read again out of a database that was moved aside.
 
-    Returns how many sources could not be copied.
+    What is known already or was forgotten is left out. Returns how many sources could not be
+    copied.
 
     Args:
-        damaged: the database, moved aside.
-        catalogue: the new store.
+        aside: the database.
+        catalogue: the store to copy to.
     """
     lost = 0
     with (
         writing(catalogue.folder, wait=True),
-        contextlib.closing(sqlite3.connect(damaged)) as old,
+        contextlib.closing(sqlite3.connect(aside)) as old,
     ):
+        _take_over_forgotten(old, catalogue)
+        known = catalogue.sources()
         for source in _whole_sources(old):
             if source is None:
                 lost += 1
                 continue
             unit = source.unit
+            if (unit.agent, unit.path) in known or not leave_out(catalogue, [unit]):
+                continue
             if not source.gone and _readable(unit):
                 continue
             try:
@@ -140,12 +140,31 @@ def rescue(damaged: Path, catalogue: Catalogue) -> int:
                         "UPDATE sources SET gone = 1 WHERE agent = ? AND path = ?",
                         (unit.agent, unit.path),
                     )
-        with contextlib.suppress(sqlite3.Error), catalogue.transaction() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?, ?, ?)",
-                old.execute("SELECT agent, path, place, size, touched FROM forgotten").fetchall(),
-            )
     return lost
+
+
+def _damaged(folder: Path, warn: Callable[[str], None]) -> Path | None:
+    """Move a store aside that is damaged inside, and return where it lies then."""
+    try:
+        catalogue = Catalogue(folder, warn, existing=True)
+    except (StoreMissingError, StoreError):
+        return None  # there is none, or opening it to write moves it aside
+    if is_sound(catalogue):
+        catalogue.close()
+        return None
+    damaged = catalogue.move_aside()
+    warn(f"{damaged}: damaged and moved aside; what only the store has is taken over")
+    return damaged
+
+
+def _take_over_forgotten(old: sqlite3.Connection, catalogue: Catalogue) -> None:
+    """Remember what was forgotten before."""
+    try:
+        rows = old.execute("SELECT agent, path, place, size, touched FROM forgotten").fetchall()
+    except sqlite3.Error:
+        return
+    with catalogue.transaction() as connection:
+        connection.executemany("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def _readable(unit: Unit) -> bool:

@@ -150,6 +150,11 @@ def refresh(
     )
 
 
+def grows(unit: Unit) -> bool:
+    """Whether a session may well go on."""
+    return time.time() * 1000 - unit.touched < GROWING
+
+
 def pack(unit: Unit, transcripts: list[Transcript], warnings: list[str]) -> Packed:
     """Cut and sign what was read of a source; empty sessions are left out."""
     sessions = []
@@ -159,8 +164,7 @@ def pack(unit: Unit, transcripts: list[Transcript], warnings: list[str]) -> Pack
             signatures = [signature(block.folded) for block in blocks]
             blocks = [block._replace(folded=b"") for block in blocks]
             sessions.append((transcript.session, blocks, signatures))
-    grows = time.time() * 1000 - unit.touched < GROWING
-    return Packed(unit, sessions, warnings, transcripts[0].checkpoint if grows else None)
+    return Packed(unit, sessions, warnings, transcripts[0].checkpoint)
 
 
 def seal(catalogue: Catalogue) -> None:

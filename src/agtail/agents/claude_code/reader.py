@@ -16,6 +16,7 @@ from agtail.agents.base import (
     Checkpoint,
     Item,
     Meta,
+    Rest,
     Spend,
     Title,
     ToolResult,
@@ -102,14 +103,19 @@ class Reader:
         if not lines >= self.marked:
             raise CannotGoOnError
         if self._can_go_on(path, position):
-            yield Checkpoint(
-                state=self._state(lines, branches).encode(),
-                offset=position.offset,
-                line=position.line,
-                tail=read_slice(path, max(0, position.offset - TAIL), min(TAIL, position.offset)),
-                dropped=health.dropped,
-                invalid_bytes=health.invalid_bytes,
-            )
+
+            def save() -> Checkpoint:
+                behind = min(TAIL, position.offset)
+                return Checkpoint(
+                    state=self._state(lines, branches).encode(),
+                    offset=position.offset,
+                    line=position.line,
+                    tail=read_slice(path, position.offset - behind, behind),
+                    dropped=health.dropped,
+                    invalid_bytes=health.invalid_bytes,
+                )
+
+            yield Rest(position.offset, save)
         yield from self.metadata.unsent()
         if branches:
             yield Abandoned(lines=lines - self.marked, branches=branches)
