@@ -198,7 +198,7 @@ class _Memory:
             self._sessions.setdefault(row.source, []).append(row.session)
         self.report.sources = len(self._sources)
         self.report.sessions = sum(map(len, self._sessions.values()))
-        self.without_forgotten = lambda units: leave_out(catalogue, units)
+        self.without_forgotten = lambda units: leave_out(catalogue, units, self._sources)
 
     def of(self, unit: Unit) -> list[Session] | None:
         """Return the sessions of a source, when it is as it was when they were stored."""

@@ -81,6 +81,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Be at home in an empty folder, where agents can have left something by default."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in (
+        *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "NO_COLOR"),
+        *("XDG_DATA_HOME", "XDG_CONFIG_HOME"),
+    ):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
 def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
     """Run a command line in this process: exit code, standard output, standard error.
 

@@ -122,7 +122,7 @@ def _refresh(home: Path) -> Change:
     often=st.booleans(),
 )
 def test_growing_step_by_step_equals_reading_at_once(
-    seed: int, length: int, steps: list[int], often: bool
+    *, seed: int, length: int, steps: list[int], often: bool
 ) -> None:
     append.STEP = 0 if often else 256 * 1024
     lines = [_line(entry) for entry in _story(seed, length).lines]

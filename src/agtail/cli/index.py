@@ -14,6 +14,8 @@ from agtail.cli.terminal import AMBER, BOLD, DIM, RED, Line, Span
 from agtail.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agtail.history import History
     from agtail.model import Wire
     from agtail.store.rebuild import Rebuilt
@@ -88,7 +90,7 @@ def rebuild(settings: Settings, *, as_json: bool) -> int:
     from agtail.store.rebuild import Rebuilt, distrust, saved  # noqa: PLC0415 - start-up time
     from agtail.store.upkeep import Refreshed, tidy  # noqa: PLC0415 - start-up time
 
-    lost = saved(settings.store_folder(), warn)
+    lost = saved(_folder_to_write(settings), warn)
     history, store = _opened(settings)
     begun = distrust(store.catalogue, history.units())
     done = Refreshed.of(_refreshed(history))
@@ -146,13 +148,17 @@ def collect(settings: Settings, *, as_json: bool) -> int:
 
 def _opened(settings: Settings) -> tuple[History, Store]:
     """Open the history with its store, to write there."""
-    settings.store_folder()
-    if settings.refresh is False:
-        raise UsageError("--no-refresh does not go with a command that refreshes")
+    _folder_to_write(settings)
     history = settings.history()
     if history.store is None:
         raise click.exceptions.Exit(FAILED)  # the reason was told
     return history, history.store
+
+
+def _folder_to_write(settings: Settings) -> Path:
+    if settings.refresh is False:
+        raise UsageError("--no-refresh does not go with a command that refreshes")
+    return settings.store_folder()
 
 
 def _refreshed(history: History) -> Change:

@@ -6,8 +6,12 @@ with the query itself. What cannot be ruled out is looked at, so the answer is a
 
 from __future__ import annotations
 
+import itertools
+import os
+import sys
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,6 +29,12 @@ from agtail.store.stored import BlockRow, StoredEvents
 
 MANY = 4000
 """Candidates beyond which it is cheaper to go through all sessions than to ask for theirs."""
+
+
+MUCH = 1500
+"""Blocks to open beyond which worker processes are worth their start."""
+
+T = TypeVar("T")
 
 
 class Found(NamedTuple):
@@ -51,53 +61,77 @@ class Engine:
 
     def search(self, query: Query, *, before: int = 0, after: int = 0) -> Iterator[Hit]:
         """Yield what :func:`agtail.search.scan.scan` would yield for these sessions."""
-        remaining = query.limit
-        for session, events, matches in self._matches(query):
-            hits = (
-                hits_in(query, Transcript(session, events), before, after, remaining)
-                if before or after
-                else _plain_hits(session, events, matches)
-            )
-            for hit in hits:
-                yield hit
-                if remaining:
-                    remaining -= 1
-                    if not remaining:
-                        return
+        plan = self._plan(query)
+
+        def hits(row: StoredSession) -> list[Hit]:
+            return list(plan.hits(row, before, after, query.limit))
+
+        if query.limit or not self._is_much(plan):
+            remaining = query.limit
+            for row in plan.rows:
+                for hit in plan.hits(row, before, after, remaining):
+                    yield hit
+                    if remaining:
+                        remaining -= 1
+                        if not remaining:
+                            return
+            return
+        for found in self._in_parallel(hits, plan.rows):
+            yield from found
 
     def sessions_with(self, query: Query) -> Iterator[Hit]:
         """Yield what :func:`agtail.search.scan.sessions_with` would yield."""
-        for found, (session, events, matches) in enumerate(self._matches(query), 1):
-            yield next(_plain_hits(session, events, matches))
-            if found == query.limit:
+        plan = self._plan(query)
+        found = 0
+        for row in plan.rows:
+            for hit in plan.hits(row, 0, 0, 1):
+                found += 1
+                yield hit
+                break
+            if query.limit and found == query.limit:
                 return
 
     def counts(self, query: Query) -> Iterator[tuple[Session, int]]:
         """Yield what :func:`agtail.search.scan.counts` would yield."""
-        for found, (session, _, matches) in enumerate(self._matches(query), 1):
-            yield session, sum(1 for _ in matches)
-            if found == query.limit:
-                return
+        plan = self._plan(query)
+        much = not query.limit and self._is_much(plan)
+        numbers = self._in_parallel(plan.count, plan.rows) if much else map(plan.count, plan.rows)
+        found = 0
+        for row, number in zip(plan.rows, numbers, strict=True):
+            if number:
+                found += 1
+                yield row.session, number
+                if found == query.limit:
+                    return
 
-    def _matches(self, query: Query) -> Iterator[tuple[Session, StoredEvents, Iterator[Found]]]:
-        """Yield each session with a match, and its matches in order, found as they are taken."""
+    def _plan(self, query: Query) -> Plan:
         wanted = needs(query)
         candidates = _candidates(self._catalogue, wanted)
-        fits = _block_filter(query)
-        check = _block_check(query, wanted)
-        for row in self._worth_a_look(candidates):
-            if query.about_sessions and not query.wants_session(row.session):
-                continue
-            events = StoredEvents(self._catalogue.connection, row.id)
-            blocks = [
-                block
-                for block in events.blocks
-                if fits(block) and (candidates is None or block.id in candidates)
-            ]
-            matches = _verified(query, events, blocks, check)
-            first = next(matches, None)
-            if first is not None:
-                yield row.session, events, _chain(first, matches)
+        rows = self._worth_a_look(candidates)
+        return Plan(self._catalogue, query, wanted, candidates, rows)
+
+    def _is_much(self, plan: Plan) -> bool:
+        """Whether the blocks to open are worth the start of worker processes."""
+        if sys.platform != "linux" or (os.cpu_count() or 1) < 2:
+            return False  # elsewhere a process is too slow to start, and cannot take the plan
+        if plan.candidates is not None:
+            return len(plan.candidates) > MUCH
+        return self._catalogue.count_blocks() > MUCH
+
+    def _in_parallel(
+        self, job: Callable[[StoredSession], T], rows: list[StoredSession]
+    ) -> Iterator[T]:
+        """Do a job for each session in worker processes; answers come in order."""
+        import multiprocessing  # noqa: PLC0415 - start-up time
+
+        global _job  # noqa: PLW0603 - forked workers take it with them; it cannot be sent
+        folder = self._catalogue.folder
+        _job = job
+        numbers = range(len(rows))
+        context = multiprocessing.get_context("fork")
+        workers = min(os.cpu_count() or 1, 8)
+        with context.Pool(workers, _begin_work, (self._catalogue, folder, rows)) as pool:
+            yield from pool.imap(_work, numbers, chunksize=4)
 
     def _worth_a_look(self, candidates: set[int] | None) -> list[StoredSession]:
         """Return the sessions that have a candidate, when these are few enough to ask."""
@@ -107,34 +141,134 @@ class Engine:
         return [session for session in self._sessions if session.id in rows]
 
 
-def _chain(first: Found, rest: Iterator[Found]) -> Iterator[Found]:
-    yield first
-    yield from rest
+class Plan:
+    """How one query is answered: which sessions to open, and what to look for in them.
+
+    Args:
+        catalogue: the store.
+        query: the question.
+        wanted: what every match contains.
+        candidates: blocks that may hold a match; ``None`` for all.
+        rows: sessions that may, in the order of search.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        query: Query,
+        wanted: Needs,
+        candidates: set[int] | None,
+        rows: list[StoredSession],
+    ) -> None:
+        self._catalogue = catalogue
+        self._query = query
+        self._fits = _block_filter(query)
+        self._check = _block_check(query, wanted)
+        self.candidates = candidates
+        self.rows = rows
+
+    def hits(self, row: StoredSession, before: int, after: int, limit: int) -> Iterator[Hit]:
+        """Yield the hits of a session; with context, no more than ``limit`` (0: all)."""
+        query = self._query
+        if query.about_sessions and not query.wants_session(row.session):
+            return
+        events, matches = self._matches(row)
+        first = next(matches, None)
+        if first is None:
+            return
+        session = row.session
+        if before or after:
+            yield from hits_in(query, Transcript(session, events), before, after, limit)
+            return
+        for found in itertools.chain([first], matches):
+            event = events.events(found.block, found.hay)[found.at]
+            yield hit_of(session, event, found.text, found.place)
+
+    def count(self, row: StoredSession) -> int:
+        """Count the matches of a session."""
+        query = self._query
+        if query.about_sessions and not query.wants_session(row.session):
+            return 0
+        return sum(1 for _ in self._matches(row)[1])
+
+    def _matches(self, row: StoredSession) -> tuple[StoredEvents, Iterator[Found]]:
+        events = StoredEvents(self._catalogue.connection, row.id)
+        blocks = [
+            block
+            for block in events.blocks
+            if self._fits(block) and (self.candidates is None or block.id in self.candidates)
+        ]
+        return events, _verified(self._query, events, blocks, self._check)
 
 
-def _plain_hits(session: Session, events: StoredEvents, matches: Iterator[Found]) -> Iterator[Hit]:
-    for found in matches:
-        event = events.events(found.block, found.hay)[found.at]
-        yield hit_of(session, event, found.text, found.place)
+_job: Callable[[StoredSession], object] | None = None
+_rows: list[StoredSession] = []
+
+
+def _begin_work(catalogue: Catalogue, folder: Path, rows: list[StoredSession]) -> None:
+    """Prepare a worker: a connection must not be used on both sides of a fork."""
+    global _rows  # noqa: PLW0603 - a worker does one job
+    catalogue.connection = Catalogue(folder, lambda _line: None, existing=True).connection
+    _rows = rows
+
+
+def _work(number: int) -> Any:
+    assert _job is not None
+    return _job(_rows[number])
 
 
 def _verified(
     query: Query,
     events: StoredEvents,
     blocks: list[BlockRow],
-    check: Callable[[str], bool],
+    check: Callable[[Hay], bool],
 ) -> Iterator[Found]:
     """Open blocks and match their events for real."""
+    matches = _all_matches if query.regex or not query.pattern else _literal_matches
     for block in blocks:
         hay = events.hay(block)
-        if not check(hay.text):
-            continue
-        for index, card, text in hay.haystacks():
-            if not query.wants_event(card) or not (text or card.kind == "tool_use"):
-                continue
+        if check(hay):
+            for index, text, place in matches(query, hay):
+                yield Found(block, index, hay, text, place)
+
+
+def _all_matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
+    """Match every event of a block: its index, haystack, and the place in that."""
+    for index, card, data in hay.haystacks():
+        if query.wants_event(card) and (data or card.kind == "tool_use"):
+            text = data.decode()
             place = query.find(text)
             if place is not None:
-                yield Found(block, index, hay, text, place)
+                yield index, text, place
+
+
+def _literal_matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
+    """Do the same for a literal pattern, which is looked for in all of the block at once."""
+    pattern = query.pattern
+    if query.sensitive:
+        whole, wanted = hay.data, pattern.encode()
+    elif hay.plain and pattern.isascii():
+        # Nothing in the block folds to ASCII but ASCII itself.
+        whole, wanted = hay.data.lower(), pattern.lower().encode()
+    elif fold(pattern).encode() not in fold(hay.data.decode()).encode():
+        return
+    else:
+        yield from _all_matches(query, hay)
+        return
+    at = whole.find(wanted)
+    end = 0
+    for index, card in enumerate(hay.cards):
+        if at < 0:
+            return
+        start, end = end, end + card.size
+        while 0 <= at < end < at + len(wanted):  # across the border of two events: none
+            at = whole.find(wanted, at + 1)
+        if not 0 <= at < end:
+            continue
+        if query.wants_event(card):
+            before = len(hay.data[start:at].decode())
+            yield index, hay.data[start:end].decode(), (before, before + len(pattern))
+        at = whole.find(wanted, end)
 
 
 def _block_filter(query: Query) -> Callable[[BlockRow], bool]:
@@ -156,13 +290,24 @@ def _block_filter(query: Query) -> Callable[[BlockRow], bool]:
     return fits
 
 
-def _block_check(query: Query, wanted: Needs) -> Callable[[str], bool]:
+def _block_check(query: Query, wanted: Needs) -> Callable[[Hay], bool]:
     """Rule blocks out by one look at all of their text, before each event is looked at."""
-    if not (wanted.all_of or wanted.any_of):
-        return lambda _text: True
-    if query.sensitive and not query.regex:
-        return lambda text: query.pattern in text
-    return lambda text: holds(wanted, fold(text).encode())
+    if not query.regex or not (wanted.all_of or wanted.any_of):
+        return lambda _hay: True
+    ascii_only = _is_ascii(wanted)
+
+    def check(hay: Hay) -> bool:
+        # Nothing in a plain block folds to ASCII but ASCII itself.
+        quick = hay.plain and ascii_only
+        return holds(wanted, hay.data.lower() if quick else fold(hay.data.decode()).encode())
+
+    return check
+
+
+def _is_ascii(wanted: Needs) -> bool:
+    return all(map(bytes.isascii, wanted.all_of)) and all(
+        _is_ascii(each) for group in wanted.any_of for each in group
+    )
 
 
 def _candidates(catalogue: Catalogue, wanted: Needs) -> set[int] | None:

@@ -34,12 +34,17 @@ def fold(text: str) -> str:
     >>> fold("STRAẞE Éa") == fold("straße éA")
     True
     """
-    if text.isascii() or _SPECIAL_RUN.search(text) is None:
+    if is_plain(text):
         return text.lower()
     parts = _SPECIAL_RUN.split(text)
     for index, part in enumerate(parts):
         parts[index] = part.translate(_TABLE) if index % 2 else part.lower()
     return "".join(parts)
+
+
+def is_plain(text: str) -> bool:
+    """Whether ``str.lower`` alone folds a text."""
+    return text.isascii() or _SPECIAL_RUN.search(text) is None
 
 
 def fold_character(character: str) -> str:

@@ -157,7 +157,7 @@ def _recut(
 
 
 def _has_room(stored: StoredEvents, block: BlockRow) -> bool:
-    return block.events < EVENTS and len(stored.hay(block).text) < TEXT
+    return block.events < EVENTS and len(stored.hay(block).data) < TEXT
 
 
 def _run(events: GrowingEvents, start: int, end: int) -> Iterator[Event]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from agtail.model import KINDS, Event
-from agtail.search.fold import fold
+from agtail.search.fold import fold, is_plain
 from agtail.search.haystack import join, parts_of
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ class Card(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
     """What a search has to know of an event before it looks at it; named as in ``Event``.
 
     Attributes:
-        length: characters of its haystack.
+        size: bytes of its haystack in UTF-8, as all that follows.
         kind, tool, time, inherited, bookkeeping: as in the event.
-        text: characters of the event's text, the beginning of the haystack.
-        arguments: where the input begins in the haystack, and its characters.
-        result: where the text of the result begins, and its characters.
+        text: size of the event's text, the beginning of the haystack.
+        arguments: where the input begins in the haystack, and its size.
+        result: where the text of the result begins, and its size.
     """
 
-    length: int
+    size: int
     kind: str
     time: int | None = None
     tool: str | None = None
@@ -74,17 +74,24 @@ class Block(NamedTuple):
 
 
 class Hay(NamedTuple):
-    """The searchable half of a block: cards, and the haystacks one after the other."""
+    """The searchable half of a block.
+
+    Attributes:
+        cards: what is known of each event.
+        data: the haystacks one after the other, in UTF-8.
+        plain: lower case is all that folding them takes.
+    """
 
     cards: list[Card]
-    text: str
+    data: bytes
+    plain: bool
 
-    def haystacks(self) -> Iterator[tuple[int, Card, str]]:
+    def haystacks(self) -> Iterator[tuple[int, Card, bytes]]:
         """Yield index in the block, card and haystack of each event."""
         start = 0
         for index, card in enumerate(self.cards):
-            end = start + card.length
-            yield index, card, self.text[start:end]
+            end = start + card.size
+            yield index, card, self.data[start:end]
             start = end
 
 
@@ -120,13 +127,14 @@ def read_hay(data: bytes) -> Hay:
     """Open the searchable half."""
     content = _decompressor().decompress(data)
     size = int.from_bytes(content[:4], "little")
-    return Hay(_cards.decode(content[4 : 4 + size]), content[4 + size :].decode())
+    plain, cards = _head.decode(content[4 : 4 + size])
+    return Hay(cards, content[4 + size :], plain)
 
 
 def folded(haystacks: Iterable[str]) -> bytes:
     """Return the text of a block as it is signed."""
     # A separator that no literal spans by chance: grams across two events would be noise.
-    return "\n".join(map(fold, haystacks)).encode()
+    return fold("\n".join(haystacks)).encode()
 
 
 def read_events(hay: Hay, rest: bytes) -> list[Event]:
@@ -142,42 +150,48 @@ def _split(event: Event) -> tuple[Card, str, Event]:
     parts = parts_of(event)
     text = join(parts)
     card = Card(
-        length=len(text),
+        size=_size(text),
         kind=event.kind,
         time=event.time,
         tool=event.tool,
         inherited=event.inherited,
         bookkeeping=event.bookkeeping,
-        text=len(parts.text),
+        text=_size(parts.text),
     )
     changes: dict[str, Any] = {}
     if parts.text:
         changes["text"] = None
-    at = len(parts.text) + bool(parts.text)
+    at = card.text + bool(parts.text)
+    call = _size(parts.call)
     if parts.arguments:
-        card.arguments = (at + len(parts.call) - len(parts.arguments), len(parts.arguments))
+        arguments = _size(parts.arguments)
+        card.arguments = (at + call - arguments, arguments)
         changes["input"] = None
-    at += len(parts.call) + bool(parts.call)
+    at += call + bool(parts.call)
     if parts.result and event.result is not None:
-        card.result = (at, len(parts.result))
+        card.result = (at, _size(parts.result))
         changes["result"] = msgspec.structs.replace(event.result, text="")
     return card, text, msgspec.structs.replace(event, **changes) if changes else event
 
 
-def _restore(card: Card, text: str, event: Event) -> None:
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _restore(card: Card, text: bytes, event: Event) -> None:
     if card.text:
-        event.text = text[: card.text]
+        event.text = text[: card.text].decode()
     if card.arguments is not None:
-        start, length = card.arguments
-        event.input = msgspec.json.decode(text[start : start + length])
+        start, size = card.arguments
+        event.input = msgspec.json.decode(text[start : start + size])
     if card.result is not None and event.result is not None:
-        start, length = card.result
-        event.result.text = text[start : start + length]
+        start, size = card.result
+        event.result.text = text[start : start + size].decode()
 
 
 def _block(first: int, cards: list[Card], texts: list[str], rest: list[Event]) -> Block:
-    head = msgspec.msgpack.encode(cards)
     text = "".join(texts)
+    head = msgspec.msgpack.encode((is_plain(text), cards))
     hay = b"".join((len(head).to_bytes(4, "little"), head, text.encode()))
     times = [card.time for card in cards if card.time is not None]
     timed = len(times) == len(cards)
@@ -194,7 +208,7 @@ def _block(first: int, cards: list[Card], texts: list[str], rest: list[Event]) -
     )
 
 
-_cards = msgspec.msgpack.Decoder(list[Card])
+_head = msgspec.msgpack.Decoder(tuple[bool, list[Card]])
 _events = msgspec.msgpack.Decoder(list[Event])
 
 

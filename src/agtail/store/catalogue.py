@@ -245,6 +245,11 @@ class Catalogue:
         ).fetchone()
         return row[0] if row and row[0] else None
 
+    def count_blocks(self) -> int:
+        """Return how many blocks there are."""
+        (count,) = self.connection.execute("SELECT count(*) FROM blocks").fetchone()
+        return int(count)
+
     def rows_of(self, source: int) -> list[int]:
         """Return the rows of the sessions of a source, in their order."""
         rows = self.connection.execute(
@@ -317,6 +322,8 @@ class Catalogue:
             if reason:
                 warn(f"{self._path}: {reason}; moved aside and built anew")
                 self._move_aside()
+        # The files beside the database get the mode that it has when it is first written.
+        os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
         connection = self._connect()
         if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
             self._create(connection)
@@ -351,7 +358,6 @@ class Catalogue:
         return connection
 
     def _create(self, connection: sqlite3.Connection) -> None:
-        os.chmod(self._path, 0o600)
         connection.execute("BEGIN IMMEDIATE")
         if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
             for statement in _TABLES.split(";\n"):

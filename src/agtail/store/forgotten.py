@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Container
 from typing import NamedTuple
 
 import msgspec
@@ -30,11 +31,18 @@ def remember(connection: sqlite3.Connection, unit: Unit) -> None:
     )
 
 
-def leave_out(catalogue: Catalogue, units: list[Unit]) -> list[Unit]:
+def leave_out(
+    catalogue: Catalogue, units: list[Unit], known: Container[tuple[str, str]]
+) -> list[Unit]:
     """Return the units without those that were forgotten and have nothing new to say.
 
     A forgotten source comes back when its file grows. One that only moved (it was archived or
     compressed) is told by its session, and comes back with its next record.
+
+    Args:
+        catalogue: the store.
+        units: all that was found.
+        known: agent and path of what is stored: that is back already.
     """
     rows = catalogue.connection.execute("SELECT agent, place, path, size, touched FROM forgotten")
     here: dict[tuple[str, str], _Mark] = {}
@@ -47,6 +55,8 @@ def leave_out(catalogue: Catalogue, units: list[Unit]) -> list[Unit]:
         return units
 
     def hidden(unit: Unit) -> bool:
+        if (unit.agent, unit.path) in known:
+            return False
         mark = here.get((unit.agent, unit.path))
         if mark is not None:
             return unit.size <= mark.size

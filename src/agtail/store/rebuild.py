@@ -124,7 +124,7 @@ def rescue(aside: Path, catalogue: Catalogue) -> int:
                 lost += 1
                 continue
             unit = source.unit
-            if (unit.agent, unit.path) in known or not leave_out(catalogue, [unit]):
+            if (unit.agent, unit.path) in known or not leave_out(catalogue, [unit], known):
                 continue
             if not source.gone and _readable(unit):
                 continue

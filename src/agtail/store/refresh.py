@@ -108,7 +108,7 @@ def refresh(
     """
     started = time.monotonic()
     known = catalogue.sources()
-    units = leave_out(catalogue, units)
+    units = leave_out(catalogue, units, known)
     changed = [
         unit for unit in units if _is_changed(known.get((unit.agent, unit.path)), unit, known)
     ]
@@ -122,7 +122,7 @@ def refresh(
         moved = _settle(catalogue, units, vanished, known)
         todo = [
             unit
-            for unit in leave_out(catalogue, changed)
+            for unit in leave_out(catalogue, changed, known)
             if _is_changed(known.get((unit.agent, unit.path)), unit, known)
         ]
         grown = _append(catalogue, todo, known, amend) if amend else []

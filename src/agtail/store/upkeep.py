@@ -238,7 +238,7 @@ def forget(catalogue: Catalogue, sources: Iterable[Source]) -> None:
 
 def sign(hay: bytes) -> bytes:
     """Return the signature of a stored block, from its text."""
-    return signature(folded(text for _, _, text in read_hay(hay).haystacks()))
+    return signature(folded(text.decode() for _, _, text in read_hay(hay).haystacks()))
 
 
 def _files(unit: Unit) -> tuple[str, ...]:
