@@ -5,16 +5,18 @@ This is the Python API's front door; the command line and the page use nothing e
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from agtail.agents import adapter_class, agent_ids
 from agtail.agents.base import Adapter, Peeks, Surroundings, Unit
 from agtail.assemble import Transcript, assemble, unreadable
 from agtail.errors import (
     AmbiguousSessionError,
+    ArchiveError,
     SessionNotFoundError,
     SourceError,
     StoreError,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from agtail.search.query import Query
     from agtail.search.scan import Hit
     from agtail.store.append import Amendment
+    from agtail.store.archive import Archive
     from agtail.store.catalogue import Source
     from agtail.store.refresh import Change, Packed, Progress
     from agtail.store.store import Store
@@ -78,6 +81,8 @@ class History:
         base = Path(home) if home is not None else Path.home()
         self._warn = warn or (lambda _line: None)
         self._arguments = {"roots": dict(roots or {}), "home": base, "env": dict(environment)}
+        self._home = base
+        self._env = environment
         self._refresh = refresh
         self._progress = progress
         self._store: Store | None = None
@@ -281,6 +286,78 @@ class History:
         if (store := self._fresh_store()) is not None:
             return store.engine().counts(query)
         return counts(query, self._wanted(query))
+
+    def keep_raw(self, seconds: float | None = None) -> int:
+        """Put transcripts that agents will delete into the archive; nothing without a store.
+
+        Args:
+            seconds: stop after so long; the rest is for another time.
+
+        Returns:
+            Sources that are still to be kept.
+
+        Raises:
+            SettingsError: the settings file is wrong.
+        """
+        if self._store is None:
+            return 0
+        from agtail.settings import load_settings  # noqa: PLC0415 - start-up time
+
+        mode = load_settings(self._home, self._env).archive
+        if mode == "off" or not self._store.has_unkept():
+            return 0
+        from agtail.store.keeping import keep_raw  # noqa: PLC0415 - start-up time
+
+        try:
+            with contextlib.closing(self._archive()) as archive:
+                return keep_raw(self._store.catalogue, archive, mode, seconds)
+        except (ArchiveError, StoreError) as error:
+            self._warn(str(error))
+            return 0
+
+    def open_raw(self, agent: str, path: str) -> IO[bytes]:
+        """Open a transcript as the agent wrote it, maybe packed: the file, or the archive's copy.
+
+        Raises:
+            SourceError: it is nowhere to be had.
+        """
+        from agtail.records import open_source  # noqa: PLC0415 - start-up time
+
+        try:
+            return open_source(path)
+        except SourceError as missing:
+            if self._store is None:
+                raise
+            try:
+                with contextlib.closing(self._archive()) as archive:
+                    return archive.open(agent, path)
+            except ArchiveError:
+                raise missing from None
+
+    def read_raw(self, agent: str, path: str, offset: int, length: int) -> bytes:
+        """Return the exact bytes of one record, from the file or the archive.
+
+        Raises:
+            SourceError: it is nowhere to be had.
+        """
+        from agtail.records import read_slice  # noqa: PLC0415 - start-up time
+
+        try:
+            return read_slice(path, offset, length)
+        except SourceError as missing:
+            if self._store is None:
+                raise
+            try:
+                with contextlib.closing(self._archive()) as archive:
+                    return archive.read_slice(agent, path, offset, length)
+            except ArchiveError:
+                raise missing from None
+
+    def _archive(self) -> Archive:
+        from agtail.store.archive import Archive  # noqa: PLC0415 - start-up time
+
+        assert self._store is not None
+        return Archive(self._store.catalogue.folder / "archive", self._warn)
 
     def _amend(self, source: Source, unit: Unit) -> Amendment | None:
         from agtail.store.append import amend  # noqa: PLC0415 - start-up time

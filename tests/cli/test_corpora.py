@@ -16,11 +16,12 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(params=HOMES, ids=lambda home: f"{home.parent.name}-{home.name}")
 def sessions(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, run: Run
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run
 ) -> list[dict[str, object]]:
     """Make a recorded home the user's, and list its sessions."""
     monkeypatch.setenv("HOME", str(request.param))
-    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(variable, raising=False)
     code, out, err = run("list", "--json")
     assert (code, err) == (0, "")
@@ -70,10 +71,11 @@ def test_totals_are_the_sum_of_the_sessions(run: Run, sessions: list[dict[str, o
 
 
 def test_a_session_within_a_file_does_not_stand_in_the_way(
-    monkeypatch: pytest.MonkeyPatch, run: Run
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run
 ) -> None:
     home = CORPORA / "claude-code" / "old-1.0.88"
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     (path,) = home.rglob("96ae28b4-*.jsonl")
     for reference in (path.stem, "96ae28b4", "claude:96ae28b4", str(path)):

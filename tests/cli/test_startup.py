@@ -30,7 +30,8 @@ def imported(*arguments: str) -> tuple[str, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--version"], ["--help"], ["grep", "--help"], ["completion", "bash"]]
+    "arguments",
+    [["--version"], ["--help"], ["grep", "--help"], ["index", "--help"], ["completion", "bash"]],
 )
 def test_nothing_heavy_is_loaded_to_say_a_word(arguments: list[str]) -> None:
     out, modules = imported(*arguments)

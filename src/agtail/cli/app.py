@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from agtail import __version__
-from agtail.cli.options import Settings, global_options, warn
+from agtail.cli.options import Settings, global_options, settle, warn
 from agtail.errors import AgtailError, UsageError
 
 FAILED: Final = 1
@@ -77,6 +77,7 @@ def run(arguments: list[str]) -> int:
     try:
         with app.make_context("agtail", arguments) as context:
             code = app.invoke(context)
+            settle()
     except click.exceptions.Exit as finished:
         return finished.exit_code
     except click.exceptions.NoArgsIsHelpError as error:

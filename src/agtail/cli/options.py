@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 THREE_WAYS = click.Choice(["all", "only", "none"])
 MAX_COMPLETIONS = 50
+SPARE_SECONDS = 0.1
+"""Time that a command takes, when its answer is out, to keep some transcripts for later."""
+
+_opened: list[History] = []
 _NAMES = ("archived", "programmatic", "sample", "store", "refresh", "color")
 
 
@@ -98,7 +102,7 @@ class Settings:
             if not os.path.exists(os.path.expanduser(folder)):
                 warn(f"{folder}: no such folder")
         wanted = [everything.agent_id(agent) for agent in agents]
-        return History(
+        history = History(
             roots=roots,
             agents=wanted,
             warn=tell or warn,
@@ -106,6 +110,8 @@ class Settings:
             refresh=self.refresh is not False,
             progress=RefreshBar(),
         )
+        _opened.append(history)
+        return history
 
     def query(self, pattern: str, history: History, agents: Sequence[str], **filters: Any) -> Query:
         """Compile the filters of a command together with the global ones.
@@ -128,6 +134,13 @@ class Settings:
         from agtail.cli.wording import Wording  # noqa: PLC0415 - start-up time
 
         return Wording(history.agents, utc=utc)
+
+
+def settle() -> None:
+    """Do a little of what can wait until the answer is out: keep what agents will delete."""
+    sys.stdout.flush()
+    while _opened:
+        _opened.pop().keep_raw(SPARE_SECONDS)
 
 
 def warn(line: str) -> None:

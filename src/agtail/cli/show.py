@@ -61,7 +61,7 @@ def command(
     choice = Choice(transcript, span, wanted, everything=full or raw or as_json)
     screen = settings.screen()
     if raw:
-        _print_raw(screen, choice)
+        _print_raw(screen, history, choice)
     elif as_json:
         _print_json(screen, choice)
     else:
@@ -168,14 +168,12 @@ def _print_json(screen: Screen, choice: Choice) -> None:
     screen.json(b"]}")
 
 
-def _print_raw(screen: Screen, choice: Choice) -> None:
+def _print_raw(screen: Screen, history: History, choice: Choice) -> None:
     """Print the source files when the whole session is asked for, else the chosen records."""
-    from agtail.records import read_slice  # noqa: PLC0415 - start-up time
-
     if choice.whole:
         sources = (event.src for event in choice.events() if event.src and event.src.line)
         for path in dict.fromkeys(_file(choice, source) for source in sources):
-            _copy(screen, path)
+            _copy(screen, history, choice.session.agent, path)
         return
     printed: set[tuple[str, int]] = set()
     for event in choice.events():
@@ -184,7 +182,8 @@ def _print_raw(screen: Screen, choice: Choice) -> None:
                 raise AgtailError(f"event {event.seq} has no record of its own in a file")
             place = (_file(choice, source), source.offset)
             if place not in printed:
-                screen.raw(read_slice(*place, source.length) + b"\n")
+                record = history.read_raw(choice.session.agent, *place, source.length)
+                screen.raw(record + b"\n")
             printed.add(place)
 
 
@@ -200,10 +199,10 @@ def _file(choice: Choice, source: Source) -> str:
     return source.path or choice.session.path
 
 
-def _copy(screen: Screen, path: str) -> None:
-    from agtail.records import open_source, unpack  # noqa: PLC0415 - start-up time
+def _copy(screen: Screen, history: History, agent: str, path: str) -> None:
+    from agtail.records import unpack  # noqa: PLC0415 - start-up time
 
-    with open_source(path) as stream:
+    with history.open_raw(agent, path) as stream:
         content = unpack(stream)
         while chunk := content.read(_CHUNK):
             screen.raw(chunk)

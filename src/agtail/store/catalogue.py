@@ -34,7 +34,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL, root TEXT NOT NULL,
   readers INTEGER NOT NULL, due INTEGER, unit BLOB NOT NULL, checkpoint BLOB,
-  gone INTEGER NOT NULL DEFAULT 0,
+  gone INTEGER NOT NULL DEFAULT 0, kept INTEGER NOT NULL DEFAULT 0,
   UNIQUE (agent, path));
 CREATE TABLE sessions (
   id INTEGER PRIMARY KEY, source INTEGER NOT NULL, place INTEGER NOT NULL,
@@ -270,7 +270,7 @@ class Catalogue:
             (change.unit.touched, msgspec.msgpack.encode(change.session), change.row),
         )
         run(
-            "UPDATE sources SET readers = ?, due = ?, unit = ?,"
+            "UPDATE sources SET readers = ?, due = ?, unit = ?, kept = 0,"
             " checkpoint = COALESCE(?, checkpoint) WHERE id = ?",
             (readers, due, msgspec.msgpack.encode(change.unit), change.checkpoint, source),
         )

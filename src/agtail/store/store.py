@@ -51,6 +51,13 @@ class Store:
         decode = msgspec.msgpack.decode
         return Peeks({path: (stamp, tuple(decode(seen))) for path, stamp, seen in rows})
 
+    def has_unkept(self) -> bool:
+        """Whether the archive may lack something."""
+        row = self.catalogue.connection.execute(
+            "SELECT 1 FROM sources WHERE kept = 0 AND gone = 0 LIMIT 1"
+        ).fetchone()
+        return row is not None
+
     def keep_peeks(self, peeks: Peeks) -> None:
         """Remember what discovery saw newly."""
         if not peeks.fresh:
