@@ -5,18 +5,18 @@ This is the Python API's front door; the command line and the page use nothing e
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from agtail.agents import adapter_class, agent_ids
 from agtail.agents.base import Adapter, Peeks, Surroundings, Unit
 from agtail.assemble import Transcript, assemble, unreadable
 from agtail.errors import (
     AmbiguousSessionError,
-    ArchiveError,
     SessionNotFoundError,
     SourceError,
     StoreError,
@@ -25,12 +25,12 @@ from agtail.errors import (
 from agtail.model import Integrity, Session
 
 if TYPE_CHECKING:
+    from agtail.raw import Raw
     from agtail.search.query import Query
     from agtail.search.scan import Hit
     from agtail.store.append import Amendment
-    from agtail.store.archive import Archive
     from agtail.store.catalogue import Source
-    from agtail.store.refresh import Change, Packed, Progress
+    from agtail.store.refresh import Change, Progress
     from agtail.store.store import Store
 
 Warn = Callable[[str], None]
@@ -146,6 +146,13 @@ class History:
         """The store behind this history, when there is one."""
         return self._store
 
+    @property
+    def raw(self) -> Raw:
+        """The transcripts as the agents wrote them."""
+        from agtail.raw import Raw  # noqa: PLC0415 - start-up time
+
+        return Raw(self._store, self._home, self._env, self._warn)
+
     def refresh(self, *, wait: bool = False) -> Change | None:
         """Bring the store up to date; nothing happens without one.
 
@@ -155,6 +162,8 @@ class History:
         store = self._store
         if store is None:
             return None
+        from agtail.packing import PackingReader  # noqa: PLC0415 - start-up time
+
         units = self.units()
         try:
             change = store.refresh(
@@ -253,6 +262,8 @@ class History:
     ) -> Iterator[Hit]:
         """Yield the events that match, sessions newest first, events in their order.
 
+        A query with ``rank`` yields the best first.
+
         Args:
             query: a compiled query, or a pattern to compile.
             before: events of context in front of each hit.
@@ -267,9 +278,19 @@ class History:
         from agtail.search.scan import scan  # noqa: PLC0415 - start-up time
 
         compiled = Compiled.of(query, **filters) if isinstance(query, str) else query
-        if (store := self._fresh_store()) is not None:
-            return store.engine().search(compiled, before=before, after=after)
-        return scan(compiled, self._wanted(compiled), before=before, after=after)
+        store = self._fresh_store()
+
+        def found(asked: Query) -> Iterator[Hit]:
+            if store is not None:
+                return store.engine().search(asked, before=before, after=after)
+            return scan(asked, self._wanted(asked), before=before, after=after)
+
+        if not compiled.rank:
+            return found(compiled)
+        from agtail.search.rank import ranked  # noqa: PLC0415 - start-up time
+
+        everything = msgspec.structs.replace(compiled, limit=0)
+        return ranked(lambda: found(everything), compiled.limit)
 
     def sessions_with(self, query: Query) -> Iterator[Hit]:
         """Yield the first hit of each session that has one, newest session first."""
@@ -286,78 +307,6 @@ class History:
         if (store := self._fresh_store()) is not None:
             return store.engine().counts(query)
         return counts(query, self._wanted(query))
-
-    def keep_raw(self, seconds: float | None = None) -> int:
-        """Put transcripts that agents will delete into the archive; nothing without a store.
-
-        Args:
-            seconds: stop after so long; the rest is for another time.
-
-        Returns:
-            Sources that are still to be kept.
-
-        Raises:
-            SettingsError: the settings file is wrong.
-        """
-        if self._store is None:
-            return 0
-        from agtail.settings import load_settings  # noqa: PLC0415 - start-up time
-
-        mode = load_settings(self._home, self._env).archive
-        if mode == "off" or not self._store.has_unkept():
-            return 0
-        from agtail.store.keeping import keep_raw  # noqa: PLC0415 - start-up time
-
-        try:
-            with contextlib.closing(self._archive()) as archive:
-                return keep_raw(self._store.catalogue, archive, mode, seconds)
-        except (ArchiveError, StoreError) as error:
-            self._warn(str(error))
-            return 0
-
-    def open_raw(self, agent: str, path: str) -> IO[bytes]:
-        """Open a transcript as the agent wrote it, maybe packed: the file, or the archive's copy.
-
-        Raises:
-            SourceError: it is nowhere to be had.
-        """
-        from agtail.records import open_source  # noqa: PLC0415 - start-up time
-
-        try:
-            return open_source(path)
-        except SourceError as missing:
-            if self._store is None:
-                raise
-            try:
-                with contextlib.closing(self._archive()) as archive:
-                    return archive.open(agent, path)
-            except ArchiveError:
-                raise missing from None
-
-    def read_raw(self, agent: str, path: str, offset: int, length: int) -> bytes:
-        """Return the exact bytes of one record, from the file or the archive.
-
-        Raises:
-            SourceError: it is nowhere to be had.
-        """
-        from agtail.records import read_slice  # noqa: PLC0415 - start-up time
-
-        try:
-            return read_slice(path, offset, length)
-        except SourceError as missing:
-            if self._store is None:
-                raise
-            try:
-                with contextlib.closing(self._archive()) as archive:
-                    return archive.read_slice(agent, path, offset, length)
-            except ArchiveError:
-                raise missing from None
-
-    def _archive(self) -> Archive:
-        from agtail.store.archive import Archive  # noqa: PLC0415 - start-up time
-
-        assert self._store is not None
-        return Archive(self._store.catalogue.folder / "archive", self._warn)
 
     def _amend(self, source: Source, unit: Unit) -> Amendment | None:
         from agtail.store.append import amend  # noqa: PLC0415 - start-up time
@@ -432,31 +381,6 @@ def _fit(session: Session, wanted: str) -> int | None:
         return _NAMED
     begun = all(whole.startswith(begin) for whole, begin in zip(ids, beginnings, strict=True))
     return _BEGUN if begun else None
-
-
-class PackingReader:
-    """Reads and packs single sources, in this process or in a worker.
-
-    Args:
-        arguments: those of the :class:`History` to read with.
-    """
-
-    def __init__(self, arguments: dict[str, Any]) -> None:
-        self._arguments = arguments
-        self._history: History | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_arguments": self._arguments, "_history": None}
-
-    def __call__(self, unit: Unit) -> Packed:
-        """Read one source."""
-        from agtail.store.refresh import grows, pack  # noqa: PLC0415 - start-up time
-
-        warnings: list[str] = []
-        if self._history is None:
-            self._history = History(**self._arguments)
-        self._history._warn = warnings.append  # noqa: SLF001 - its own
-        return pack(unit, self._history.read(unit, rests=grows(unit)), warnings)
 
 
 def _stem(path: str) -> str:

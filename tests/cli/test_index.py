@@ -177,7 +177,4 @@ def test_gc_says_what_it_won(run: Run, machine: Path) -> None:
     assert (code, err) == (0, "")
     assert out == "1 file removed that belonged to nothing\nwon 5.0 kB\n"
     told = json.loads(run("index", "gc", "--json")[1])
-    assert (told["files"], told["bytes"], told["vacuumed"]) == (0, 0, False) or told == {
-        **told,
-        "bytes": 0,
-    }
+    assert (told["files"], told["bytes"], told["vacuumed"]) == (0, 0, False)

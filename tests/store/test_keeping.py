@@ -40,18 +40,18 @@ def test_deleted_transcript_is_shown_byte_for_byte(tmp_path: Path) -> None:
     paths = _home(tmp_path)
     before = paths["older"].read_bytes()
     history = _history(tmp_path)
-    assert history.keep_raw() == 0
+    assert history.raw.keep() == 0
     paths["older"].unlink()
     history.refresh()
     found = history.session("older")
     assert found.session.source_gone
-    with history.open_raw("claude-code", found.session.path) as stream:
+    with history.raw.open("claude-code", found.session.path) as stream:
         assert stream.read() == before
     src = found.events[1].src
     assert src is not None
     assert src.offset is not None
     assert src.length is not None
-    record = history.read_raw("claude-code", found.session.path, src.offset, src.length)
+    record = history.raw.read("claude-code", found.session.path, src.offset, src.length)
     assert record == before.splitlines()[1]
 
 
@@ -78,17 +78,17 @@ def test_without_a_copy_the_file_is_missed(tmp_path: Path) -> None:
     history = _history(tmp_path)
     paths["older"].unlink()
     with pytest.raises(SourceError, match="no such file"):
-        history.open_raw("claude-code", str(paths["older"]))
+        history.raw.open("claude-code", str(paths["older"]))
 
 
-def test_oldest_goes_first_when_time_is_short(tmp_path: Path) -> None:
+def test_what_time_does_not_allow_is_kept_another_time(tmp_path: Path) -> None:
     paths = _home(tmp_path)
     history = _history(tmp_path)
-    assert history.keep_raw(0.0) >= 1
-    assert history.keep_raw() == 0
+    assert history.raw.keep(0.0) >= 1
+    assert history.raw.keep() == 0
     for path in paths.values():
         path.unlink()
-        history.open_raw("claude-code", str(path)).close()
+        history.raw.open("claude-code", str(path)).close()
 
 
 def test_running_session_is_left_alone(tmp_path: Path) -> None:
@@ -96,10 +96,10 @@ def test_running_session_is_left_alone(tmp_path: Path) -> None:
     session.user("go", timestamp=datetime.now(UTC).isoformat())
     path = write(tmp_path, session)
     history = _history(tmp_path)
-    assert history.keep_raw() == 0
+    assert history.raw.keep() == 0
     path.unlink()
     with pytest.raises(SourceError):
-        history.open_raw("claude-code", str(path))
+        history.raw.open("claude-code", str(path))
 
 
 def test_settings_turn_it_off_and_are_checked(tmp_path: Path) -> None:
@@ -108,8 +108,8 @@ def test_settings_turn_it_off_and_are_checked(tmp_path: Path) -> None:
     config.parent.mkdir(parents=True)
     config.write_text('archive = "off"\n')
     history = _history(tmp_path)
-    assert history.keep_raw() == 0
+    assert history.raw.keep() == 0
     assert not (tmp_path / ".local/share/agtail/store/archive").exists()
     config.write_text('archive = "sometimes"\n')
     with pytest.raises(SettingsError, match="sometimes"):
-        history.keep_raw()
+        history.raw.keep()

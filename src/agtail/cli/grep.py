@@ -75,6 +75,7 @@ NOT_FOUND = 1
 )
 @click.option("-l", "--sessions", "sessions_only", is_flag=True, help="Only name the sessions.")
 @click.option("-c", "--count", is_flag=True, help="Only count the hits of each session.")
+@click.option("--rank", is_flag=True, help="The hits that say most about the pattern first (BM25).")
 @click.option("--inherited", is_flag=True, help="Find copies in resumed and forked sessions, too.")
 @options.limit_option("Stop after N hits (with -l and -c: sessions); 0 for all.")
 @options.json_option(
@@ -101,6 +102,7 @@ def command(
     context: int,
     sessions_only: bool,
     count: bool,
+    rank: bool,
     inherited: bool,
     limit: int,
     as_json: bool,
@@ -115,6 +117,8 @@ def command(
     """
     if sessions_only and count:
         raise UsageError("choose one of -l and -c")
+    if rank and (sessions_only or count):
+        raise UsageError("--rank puts hits in order: it does not go with -l or -c")
     history = settings.history(agents)
     query = settings.query(
         pattern,
@@ -132,6 +136,7 @@ def command(
         utc=utc,
         inherited=inherited,
         limit=limit,
+        rank=rank,
     )
     screen = settings.screen()
     wording = settings.wording(history, utc=utc)

@@ -165,6 +165,7 @@ def _refreshed(history: History) -> Change:
     change = history.refresh(wait=True)
     if change is None:
         raise click.exceptions.Exit(FAILED)  # the reason was told
+    history.raw.keep()
     return change
 
 

@@ -140,7 +140,7 @@ def settle() -> None:
     """Do a little of what can wait until the answer is out: keep what agents will delete."""
     sys.stdout.flush()
     while _opened:
-        _opened.pop().keep_raw(SPARE_SECONDS)
+        _opened.pop().raw.keep(SPARE_SECONDS)
 
 
 def warn(line: str) -> None:

@@ -182,7 +182,7 @@ def _print_raw(screen: Screen, history: History, choice: Choice) -> None:
                 raise AgtailError(f"event {event.seq} has no record of its own in a file")
             place = (_file(choice, source), source.offset)
             if place not in printed:
-                record = history.read_raw(choice.session.agent, *place, source.length)
+                record = history.raw.read(choice.session.agent, *place, source.length)
                 screen.raw(record + b"\n")
             printed.add(place)
 
@@ -202,7 +202,7 @@ def _file(choice: Choice, source: Source) -> str:
 def _copy(screen: Screen, history: History, agent: str, path: str) -> None:
     from agtail.records import unpack  # noqa: PLC0415 - start-up time
 
-    with history.open_raw(agent, path) as stream:
+    with history.raw.open(agent, path) as stream:
         content = unpack(stream)
         while chunk := content.read(_CHUNK):
             screen.raw(chunk)

@@ -182,7 +182,7 @@ class Plan:
             return
         for found in itertools.chain([first], matches):
             event = events.events(found.block, found.hay)[found.at]
-            yield hit_of(session, event, found.text, found.place)
+            yield hit_of(query, session, event, found.text, found.place)
 
     def count(self, row: StoredSession) -> int:
         """Count the matches of a session."""

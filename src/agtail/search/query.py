@@ -84,6 +84,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         archived, programmatic: take ``all``, ``only`` or ``none`` of such sessions.
         inherited: find copies of events that another session owns, too.
         limit: stop after so many; 0 for no limit.
+        rank: the best hits first instead of the newest.
     """
 
     pattern: str
@@ -101,6 +102,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     programmatic: Choice
     inherited: bool
     limit: int
+    rank: bool
 
     @classmethod
     def of(
@@ -122,6 +124,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         programmatic: str = "all",
         inherited: bool = False,
         limit: int | str = 0,
+        rank: bool = False,
     ) -> Query:
         r"""Compile a question from the words in which a user puts it.
 
@@ -143,6 +146,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             programmatic: ``all``, ``only`` or ``none``.
             inherited: include copies of events that another session owns.
             limit: a whole number, 0 for no limit.
+            rank: order hits by BM25, the best first.
 
         Raises:
             UsageError: a value is wrong; the message says which and what would be right.
@@ -167,6 +171,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             programmatic=_choice("programmatic", programmatic),
             inherited=inherited,
             limit=_whole_number("limit", limit),
+            rank=rank,
         )
         # A pattern that does not compile is a mistake in the question: say so now.
         _ = query._find
@@ -248,6 +253,16 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def find(self, haystack: str) -> Span | None:
         """Return where the pattern matches first, as code points from and to (exclusive)."""
         return self._find(haystack)
+
+    def occurrences(self, haystack: str) -> int:
+        """Count how often the pattern matches, one match not reaching into the next."""
+        count = at = 0
+        while (found := self._find(haystack[at:] if at else haystack)) is not None:
+            count += 1
+            at += max(found[1], 1)
+            if at > len(haystack):
+                break
+        return count
 
     @functools.cached_property
     def _find(self) -> Find:

@@ -37,6 +37,8 @@ class Hit(Wire, kw_only=True):
         imported_from: collection that the session was imported into.
         match: where the match lies in the snippet, as code points from and to (exclusive);
             absent when nothing of it is to be seen.
+        matches, size, score: when ranked: how often the pattern is in the event, characters of
+            what is searched of it, and the BM25 score made of both.
         before, after: the events around, when asked for.
     """
 
@@ -61,6 +63,9 @@ class Hit(Wire, kw_only=True):
     parent_id: str | None = None
     imported_from: str | None = None
     match: Span | None = None
+    matches: int | None = None
+    size: int | None = None
+    score: float | None = None
     before: list[Event] = msgspec.field(default_factory=list)
     after: list[Event] = msgspec.field(default_factory=list)
 
@@ -137,7 +142,7 @@ def hits_in(
             if pending is not None:
                 yield pending
             found += 1
-            pending = hit_of(transcript.session, event, *matched)
+            pending = hit_of(query, transcript.session, event, *matched)
             pending.before = list(recent)
             recent.clear()
         elif event.bookkeeping:
@@ -166,7 +171,7 @@ def _match(query: Query, event: Event) -> tuple[str, Span] | None:
     return None if place is None else (text, place)
 
 
-def hit_of(session: Session, event: Event, text: str, place: Span) -> Hit:
+def hit_of(query: Query, session: Session, event: Event, text: str, place: Span) -> Hit:
     """Make the hit of an event whose haystack matches at a place."""
     snippet, match = excerpt(text, place)
     return Hit(
@@ -191,4 +196,6 @@ def hit_of(session: Session, event: Event, text: str, place: Span) -> Hit:
         parent_id=session.parent_id,
         imported_from=session.imported_from,
         match=match,
+        matches=query.occurrences(text) if query.rank else None,
+        size=len(text) if query.rank else None,
     )

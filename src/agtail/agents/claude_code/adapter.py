@@ -23,6 +23,7 @@ from agtail.agents.base import (
     Unit,
 )
 from agtail.agents.claude_code.spawner import Call, spawned_by
+from agtail.agents.claude_code.text import string
 from agtail.agents.claude_code.tree import Head, by_age, ids_of, read_head
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
@@ -287,11 +288,11 @@ class ClaudeCode:
         if meta is not None:
             facts = _small_json(meta, health)
             yield Meta(
-                agent_name=_string(facts.get("agentType")),
-                spawned_by_tool_use_id=_string(facts.get("toolUseId")),
-                parent_agent_id=_string(facts.get("parentAgentId")),
+                agent_name=string(facts.get("agentType")),
+                spawned_by_tool_use_id=string(facts.get("toolUseId")),
+                parent_agent_id=string(facts.get("parentAgentId")),
             )
-            if description := _string(facts.get("description")):
+            if description := string(facts.get("description")):
                 yield Title(description, TITLE_GENERATED)
             return
         if (call := self._spawner(unit)) is not None:
@@ -414,7 +415,3 @@ def _small_json(path: str, health: Integrity) -> dict[str, Any]:
     except SourceError:
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _string(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

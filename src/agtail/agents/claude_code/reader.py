@@ -21,7 +21,6 @@ from agtail.agents.base import (
     Title,
     ToolResult,
     Within,
-    token_count,
 )
 from agtail.agents.blobs import strip_base64
 from agtail.agents.claude_code import text as texts
@@ -29,10 +28,12 @@ from agtail.agents.claude_code.attachments import attachment_event, prompt_of_qu
 from agtail.agents.claude_code.ending import Ending
 from agtail.agents.claude_code.hooks import stop_summary
 from agtail.agents.claude_code.metadata import Metadata
+from agtail.agents.claude_code.parts import blobs_of, odd_block, usage_of
 from agtail.agents.claude_code.results import tool_result
 from agtail.agents.claude_code.state import State
+from agtail.agents.claude_code.text import string
 from agtail.agents.claude_code.tree import Ids, Tree
-from agtail.model import Blob, Event, Integrity, Source, Usage
+from agtail.model import Blob, Event, Integrity, Source
 from agtail.records import Json, Position, Record, read_slice
 
 WORTH_SPARING = 64 * 1024
@@ -166,7 +167,7 @@ class Reader:
 
     def _record(self, record: Record) -> Iterator[Item]:
         data = record.data
-        kind = _string(data.get("type"))
+        kind = string(data.get("type"))
         source = Source(line=record.line, offset=record.offset, length=record.length)
         inherited = self._is_copy(data)
         if inherited and self.fork_of is not None:
@@ -182,7 +183,7 @@ class Reader:
                 item.inherited = inherited
                 item.sidechain = item.sidechain or data.get("isSidechain") is True
                 if item.ts is None:
-                    item.ts = _string(data.get("timestamp"))
+                    item.ts = string(data.get("timestamp"))
                 if isinstance(item, Event) and self.warm_up:
                     item.kind, item.bookkeeping = "system", True
             elif isinstance(item, Spend):
@@ -194,34 +195,34 @@ class Reader:
         if owned is None:
             return False
         return (
-            _string(data.get("uuid")) in owned.uuids
-            or _string(_message(data).get("id")) in owned.messages
+            string(data.get("uuid")) in owned.uuids
+            or string(_message(data).get("id")) in owned.messages
         )
 
     def _facts(self, data: Json, kind: object) -> Iterator[Item]:
         """Session facts stand on nearly every record; the first of each is enough."""
         facts = self.facts
         first, self.first = self.first, False
-        if facts.cwd is None and (cwd := _string(data.get("cwd"))):
+        if facts.cwd is None and (cwd := string(data.get("cwd"))):
             facts.cwd = cwd
             yield Meta(cwd=cwd)
-        version = _string(data.get("version"))
+        version = string(data.get("version"))
         if version and facts.version is None and kind in _CHAIN:
             facts.version = version
             yield Meta(
                 version=version,
-                git_branch=_string(data.get("gitBranch")),
-                parent_id=_string(data.get("sessionId")) if self.subagent else None,
+                git_branch=string(data.get("gitBranch")),
+                parent_id=string(data.get("sessionId")) if self.subagent else None,
             )
         forked = data.get("forkedFrom")
-        if isinstance(forked, dict) and (origin := _string(forked.get("sessionId"))):
+        if isinstance(forked, dict) and (origin := string(forked.get("sessionId"))):
             yield Meta(fork_of=origin)
         if facts.programmatic is None:
             yield from self._launch(data, kind, first=first)
 
     def _launch(self, data: Json, kind: object, *, first: bool) -> Iterator[Item]:
         """Find out who started the session: a human, a program, or nothing that tells."""
-        entrypoint = _string(data.get("entrypoint"))
+        entrypoint = string(data.get("entrypoint"))
         asked = "sdk" in (data.get("promptSource"), data.get("turnOrigin"))
         if asked or (entrypoint or "").startswith(_PROGRAMMATIC_ENTRY):
             self.facts.programmatic = True
@@ -244,7 +245,7 @@ class Reader:
         """Return the id of the in-file subagent (1.0.x) that a side-chain record belongs to."""
         if self.subagent:
             return None
-        uuid, parent = _string(data.get("uuid")) or "", _string(data.get("parentUuid"))
+        uuid, parent = string(data.get("uuid")) or "", string(data.get("parentUuid"))
         known = self.chains.get(parent or "")
         if known is None:
             prompt = texts.joined(_message(data).get("content"))
@@ -254,7 +255,7 @@ class Reader:
         return known
 
     def _link(self, record: Record, data: Json, kind: object) -> None:
-        uuid = _string(data.get("uuid"))
+        uuid = string(data.get("uuid"))
         if uuid is None:
             return
         content = _message(data).get("content")
@@ -263,7 +264,7 @@ class Reader:
             isinstance(block, dict) and block.get("type") == "tool_result" for block in content
         )
         self.tree.add(
-            uuid, _string(data.get("parentUuid")), record.line, prompt=prompt and not has_result
+            uuid, string(data.get("parentUuid")), record.line, prompt=prompt and not has_result
         )
 
     def _map(self, data: Json, kind: object, source: Source) -> Iterator[Item]:
@@ -278,8 +279,8 @@ class Reader:
         elif kind == "attachment" and isinstance(data.get("attachment"), dict):
             yield from self._attachment(data)
         elif kind == "summary":
-            summary = _string(data.get("summary")) or ""
-            self.summaries.append((_string(data.get("leafUuid")) or "", summary))
+            summary = string(data.get("summary")) or ""
+            self.summaries.append((string(data.get("leafUuid")) or "", summary))
             yield Event(kind="summary", role="system", text=summary, bookkeeping=True, raw=data)
         else:
             yield from self._labels(data, kind)
@@ -287,11 +288,11 @@ class Reader:
 
     def _labels(self, data: Json, kind: object) -> Iterator[Item]:
         if kind == "custom-title":
-            yield Title(_string(data.get("customTitle")) or "", TITLE_NAMED)
+            yield Title(string(data.get("customTitle")) or "", TITLE_NAMED)
         elif kind == "ai-title":
-            yield Title(_string(data.get("aiTitle")) or "", TITLE_GENERATED)
+            yield Title(string(data.get("aiTitle")) or "", TITLE_GENERATED)
         elif kind == "last-prompt":
-            yield Title(texts.title_of(_string(data.get("lastPrompt")) or ""), TITLE_FALLBACK)
+            yield Title(texts.title_of(string(data.get("lastPrompt")) or ""), TITLE_FALLBACK)
 
     def _attachment(self, data: Json) -> Iterator[Item]:
         attachment = data["attachment"]
@@ -311,11 +312,11 @@ class Reader:
             if isinstance(block, str) or kind == "text":
                 said.append(texts.block_text(block))
             elif isinstance(block, dict) and kind in ("image", "document"):
-                images.extend(_blobs(block))
+                images.extend(blobs_of(block))
             elif isinstance(block, dict) and kind == "tool_result":
                 yield tool_result(block, data, self.folder)
             elif block is not None:
-                yield _odd_block(block, kind, "user")
+                yield odd_block(block, kind, "user")
         if said or images:
             human = [part for part in said if not texts.is_injected(part)]
             for part in said:
@@ -341,7 +342,7 @@ class Reader:
             yield Event(kind="text", role="user", text=said, images=images)
 
     def _assistant(self, data: Json, message: Json) -> Iterator[Item]:
-        model = _string(message.get("model"))
+        model = string(message.get("model"))
         ids = (message.get("id"), data.get("requestId"), data.get("uuid"))
         key = next((each for each in ids if isinstance(each, str) and each), None)
         if data.get("isApiErrorMessage") is True or (model or "").startswith("<"):
@@ -356,7 +357,7 @@ class Reader:
                     item.model, item.message_id = model, key
                 yield item
         if isinstance(message.get("usage"), dict):
-            yield Spend(key=key or "", usage=_usage(message["usage"]), model=model)
+            yield Spend(key=key or "", usage=usage_of(message["usage"]), model=model)
 
     def _block(self, block: Any, data: Json) -> Iterator[Item]:
         kind = block.get("type") if isinstance(block, dict) else None
@@ -365,10 +366,10 @@ class Reader:
             if said.strip():
                 yield Event(kind="text", role="assistant", text=said)
         elif kind in ("thinking", "redacted_thinking"):
-            thought = _string(block.get("thinking")) or ""
+            thought = string(block.get("thinking")) or ""
             yield Event(kind="thinking", role="assistant", text=thought)
         elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-            call, name = _string(block.get("id")), _string(block.get("name")) or ""
+            call, name = string(block.get("id")), string(block.get("name")) or ""
             tool_input, images = strip_base64(block.get("input") or {})
             if isinstance(tool_input, dict) and call and "prompt" in tool_input:
                 self.tasks[str(tool_input["prompt"])] = call
@@ -383,10 +384,10 @@ class Reader:
         elif isinstance(kind, str) and kind.endswith("tool_result"):
             yield tool_result(block, data, self.folder)
         elif block is not None:
-            yield _odd_block(block, kind, "assistant")
+            yield odd_block(block, kind, "assistant")
 
     def _system(self, data: Json) -> Iterator[Item]:
-        subtype = _string(data.get("subtype")) or ""
+        subtype = string(data.get("subtype")) or ""
         content = texts.joined(data.get("content"))
         if subtype == "stop_hook_summary" or data.get("hookInfos"):
             yield stop_summary(data)
@@ -401,7 +402,7 @@ class Reader:
             if command := texts.slash_command(content):
                 yield Title(command, TITLE_FALLBACK)
             if not content and isinstance(data.get("error"), dict):
-                content = _string(data["error"].get("formatted")) or ""
+                content = string(data["error"].get("formatted")) or ""
             yield Event(
                 kind="system",
                 role="system",
@@ -411,52 +412,6 @@ class Reader:
             )
 
 
-def _blobs(block: Json) -> list[Blob]:
-    """Return what an image or document block held; one that is only linked keeps its address."""
-    _, found = strip_base64(block)
-    source = block.get("source")
-    if found or not isinstance(source, dict):
-        return found
-    url = _string(source.get("url")) or _string(source.get("file_id"))
-    return [Blob(media_type=_string(source.get("media_type")) or "", url=url)]
-
-
-def _odd_block(block: Any, kind: object, role: str) -> Event:
-    """Keep a block of a kind that has no mapping, whole."""
-    kept, images = strip_base64(block)
-    return Event(
-        kind="unknown",
-        role="user" if role == "user" else "assistant",
-        text=f"block · {kind}" if kind else "block",
-        raw=kept,
-        images=images,
-    )
-
-
-def _usage(usage: Json) -> Usage:
-    """Read the usage of one API response; its input excludes the cache already."""
-    split = usage.get("cache_creation")
-    details = usage.get("output_tokens_details")
-    parts = split if isinstance(split, dict) else {}
-    short, long = (token_count(parts.get(f"ephemeral_{age}_input_tokens")) for age in ("5m", "1h"))
-    written = token_count(usage.get("cache_creation_input_tokens"))
-    return Usage(
-        input_tokens=token_count(usage.get("input_tokens")),
-        output_tokens=token_count(usage.get("output_tokens")),
-        cache_read_tokens=token_count(usage.get("cache_read_input_tokens")),
-        cache_creation_tokens=written or short + long,
-        cache_creation_5m_tokens=short if parts else None,
-        cache_creation_1h_tokens=long if parts else None,
-        reasoning_tokens=token_count(details.get("thinking_tokens")) or None
-        if isinstance(details, dict)
-        else None,
-    )
-
-
 def _message(data: Json) -> Json:
     message = data.get("message")
     return message if isinstance(message, dict) else {}
-
-
-def _string(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -83,6 +83,11 @@ def slash_command(text: str) -> str | None:
     return f"{command[1]} {arguments[1]}".strip() if arguments else command[1]
 
 
+def string(value: Any) -> str | None:
+    """Return a value that is text, and not empty."""
+    return value if isinstance(value, str) and value else None
+
+
 def joined(content: Any) -> str:
     """Return all text of a message's content (a string, or a list of blocks), newline between."""
     if isinstance(content, str):
