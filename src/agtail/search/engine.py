@@ -6,16 +6,18 @@ with the query itself. What cannot be ruled out is looked at, so the answer is a
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from agtail.assemble import Transcript
+from agtail.errors import StoreError
 from agtail.model import Session
 from agtail.search.fold import fold
 from agtail.search.grams import Needs, holds, needs
@@ -34,6 +36,9 @@ MANY = 4000
 MUCH = 1500
 """Blocks to open beyond which worker processes are worth their start."""
 
+WINDOW = 64
+"""Sessions that workers are ahead of what is printed."""
+
 T = TypeVar("T")
 
 
@@ -48,10 +53,10 @@ class Found(NamedTuple):
 
 
 class Engine:
-    """Searches one open catalogue.
+    """Answers one question out of the store.
 
     Args:
-        catalogue: the store.
+        catalogue: the store, as it was at one moment; closed when the answer is given.
         sessions: the sessions to look at, in the order of search.
     """
 
@@ -60,7 +65,53 @@ class Engine:
         self._sessions = sessions
 
     def search(self, query: Query, *, before: int = 0, after: int = 0) -> Iterator[Hit]:
-        """Yield what :func:`agtail.search.scan.scan` would yield for these sessions."""
+        """Yield what :func:`agtail.search.scan.scan` would yield for these sessions.
+
+        Raises:
+            StoreError: the store is damaged.
+        """
+        with self._answering():
+            yield from self._hits(query, before, after)
+
+    def sessions_with(self, query: Query) -> Iterator[Hit]:
+        """Yield what :func:`agtail.search.scan.sessions_with` would yield."""
+        with self._answering():
+            plan = self._plan(query)
+            found = 0
+            for row in plan.rows:
+                for hit in plan.hits(row, 0, 0, 1):
+                    found += 1
+                    yield hit
+                    break
+                if query.limit and found == query.limit:
+                    return
+
+    def counts(self, query: Query) -> Iterator[tuple[Session, int]]:
+        """Yield what :func:`agtail.search.scan.counts` would yield."""
+        with self._answering():
+            plan = self._plan(query)
+            much = not query.limit and self._is_much(plan)
+            numbers = (
+                self._in_parallel(plan.count, plan.rows) if much else map(plan.count, plan.rows)
+            )
+            found = 0
+            for row, number in zip(plan.rows, numbers, strict=True):
+                if number:
+                    found += 1
+                    yield row.session, number
+                    if found == query.limit:
+                        return
+
+    @contextlib.contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(str(self._catalogue.folder), str(error)) from error
+        finally:
+            self._catalogue.close()
+
+    def _hits(self, query: Query, before: int, after: int) -> Iterator[Hit]:
         plan = self._plan(query)
 
         def hits(row: StoredSession) -> list[Hit]:
@@ -79,31 +130,6 @@ class Engine:
         for found in self._in_parallel(hits, plan.rows):
             yield from found
 
-    def sessions_with(self, query: Query) -> Iterator[Hit]:
-        """Yield what :func:`agtail.search.scan.sessions_with` would yield."""
-        plan = self._plan(query)
-        found = 0
-        for row in plan.rows:
-            for hit in plan.hits(row, 0, 0, 1):
-                found += 1
-                yield hit
-                break
-            if query.limit and found == query.limit:
-                return
-
-    def counts(self, query: Query) -> Iterator[tuple[Session, int]]:
-        """Yield what :func:`agtail.search.scan.counts` would yield."""
-        plan = self._plan(query)
-        much = not query.limit and self._is_much(plan)
-        numbers = self._in_parallel(plan.count, plan.rows) if much else map(plan.count, plan.rows)
-        found = 0
-        for row, number in zip(plan.rows, numbers, strict=True):
-            if number:
-                found += 1
-                yield row.session, number
-                if found == query.limit:
-                    return
-
     def _plan(self, query: Query) -> Plan:
         wanted = needs(query)
         candidates = _candidates(self._catalogue, wanted)
@@ -116,7 +142,7 @@ class Engine:
             return False  # elsewhere a process is too slow to start, and cannot take the plan
         if plan.candidates is not None:
             return len(plan.candidates) > MUCH
-        return self._catalogue.count_blocks() > MUCH
+        return self._catalogue.state()[1] > MUCH
 
     def _in_parallel(
         self, job: Callable[[StoredSession], T], rows: list[StoredSession]
@@ -125,13 +151,17 @@ class Engine:
         import multiprocessing  # noqa: PLC0415 - start-up time
 
         global _job  # noqa: PLW0603 - forked workers take it with them; it cannot be sent
-        folder = self._catalogue.folder
         _job = job
-        numbers = range(len(rows))
         context = multiprocessing.get_context("fork")
         workers = min(os.cpu_count() or 1, 8)
-        with context.Pool(workers, _begin_work, (self._catalogue, folder, rows)) as pool:
-            yield from pool.imap(_work, numbers, chunksize=4)
+        known = (self._catalogue, self._catalogue.state(), rows)
+        with context.Pool(workers, _begin_work, known) as pool:
+            # A window at a time: what is slow to be printed must not pile up.
+            for start in range(0, len(rows), WINDOW):
+                window = range(start, min(start + WINDOW, len(rows)))
+                for number, answer in zip(window, pool.imap(_work, window), strict=True):
+                    # One that saw another state of the store cannot answer.
+                    yield job(rows[number]) if answer is None else answer
 
     def _worth_a_look(self, candidates: set[int] | None) -> list[StoredSession]:
         """Return the sessions that have a candidate, when these are few enough to ask."""
@@ -203,18 +233,19 @@ class Plan:
 
 _job: Callable[[StoredSession], object] | None = None
 _rows: list[StoredSession] = []
+_agrees = True
 
 
-def _begin_work(catalogue: Catalogue, folder: Path, rows: list[StoredSession]) -> None:
+def _begin_work(catalogue: Catalogue, state: object, rows: list[StoredSession]) -> None:
     """Prepare a worker: a connection must not be used on both sides of a fork."""
-    global _rows  # noqa: PLW0603 - a worker does one job
-    catalogue.connection = Catalogue(folder, lambda _line: None, existing=True).connection
+    global _rows, _agrees  # noqa: PLW0603 - a worker does one job
+    catalogue.connection = catalogue.snapshot().connection
+    _agrees = catalogue.state() == state
     _rows = rows
 
 
 def _work(number: int) -> Any:
-    assert _job is not None
-    return _job(_rows[number])
+    return _job(_rows[number]) if _agrees and _job is not None else None
 
 
 def _verified(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from agtail.errors import StoreError
 from agtail.model import KINDS, Event
 from agtail.search.fold import fold, is_plain
 from agtail.search.haystack import join, parts_of
@@ -125,9 +126,12 @@ def cut(events: Iterable[Event], first: int = 0) -> Iterator[Block]:
 
 def read_hay(data: bytes) -> Hay:
     """Open the searchable half."""
-    content = _decompressor().decompress(data)
+    content = _decompress(data)
     size = int.from_bytes(content[:4], "little")
-    plain, cards = _head.decode(content[4 : 4 + size])
+    try:
+        plain, cards = _head.decode(content[4 : 4 + size])
+    except msgspec.DecodeError as error:
+        raise _damaged(error) from error
     return Hay(cards, content[4 + size :], plain)
 
 
@@ -139,10 +143,26 @@ def folded(haystacks: Iterable[str]) -> bytes:
 
 def read_events(hay: Hay, rest: bytes) -> list[Event]:
     """Put the events of a block together again."""
-    events = _events.decode(_decompressor().decompress(rest))
-    for (_, card, text), event in zip(hay.haystacks(), events, strict=True):
-        _restore(card, text, event)
+    try:
+        events = _events.decode(_decompress(rest))
+        for (_, card, text), event in zip(hay.haystacks(), events, strict=True):
+            _restore(card, text, event)
+    except ValueError as error:  # also what msgspec and decoding raise
+        raise _damaged(error) from error
     return events
+
+
+def _decompress(data: bytes) -> bytes:
+    import zstandard  # noqa: PLC0415 - start-up time
+
+    try:
+        return _decompressor().decompress(data)
+    except zstandard.ZstdError as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> StoreError:
+    return StoreError("store", f"damaged block: {error}; agtail index verify says more")
 
 
 def _split(event: Event) -> tuple[Card, str, Event]:

@@ -7,6 +7,7 @@ one is moved aside with one line and built anew, never trusted.
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import sqlite3
 import time
@@ -141,6 +142,19 @@ class Catalogue:
         """Close the connection."""
         self.connection.close()
 
+    def snapshot(self) -> Catalogue:
+        """Open another connection, which goes on seeing the store as it is at this moment."""
+        other = copy.copy(self)
+        other.connection = self._connect()
+        other.connection.execute("BEGIN")
+        other.state()  # the first look is the moment
+        return other
+
+    def state(self) -> tuple[int, int]:
+        """Return what tells two states of the store apart: the newest block, and how many."""
+        row = self.connection.execute("SELECT max(id), count(*) FROM blocks").fetchone()
+        return (row[0] or 0, row[1])
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run a batch of changes: all of them or none.
@@ -244,11 +258,6 @@ class Catalogue:
             "SELECT checkpoint FROM sources WHERE id = ?", (source,)
         ).fetchone()
         return row[0] if row and row[0] else None
-
-    def count_blocks(self) -> int:
-        """Return how many blocks there are."""
-        (count,) = self.connection.execute("SELECT count(*) FROM blocks").fetchone()
-        return int(count)
 
     def rows_of(self, source: int) -> list[int]:
         """Return the rows of the sessions of a source, in their order."""

@@ -88,7 +88,8 @@ class Store:
         """Return what searches the visible sessions."""
         from agtail.search.engine import Engine  # noqa: PLC0415 - start-up time
 
-        return Engine(self.catalogue, self._visible())
+        snapshot = self.catalogue.snapshot()
+        return Engine(snapshot, snapshot.sessions(self._roots, self._agents))
 
     def sessions(self) -> Iterator[Session]:
         """Yield the visible sessions, in the order of search."""

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
+from agtail.errors import StoreError
 from agtail.model import Event
 from agtail.store.blocks import Hay, read_events, read_hay
 
@@ -78,8 +79,10 @@ class StoredEvents(Sequence[Event]):
         return events
 
     def _row(self, columns: str, block: BlockRow) -> tuple[bytes, ...]:
-        row: tuple[bytes, ...] = self._connection.execute(
+        row: tuple[bytes, ...] | None = self._connection.execute(
             f"SELECT {columns} FROM blocks WHERE id = ?",  # noqa: S608 - constant text
             (block.id,),
         ).fetchone()
+        if row is None:
+            raise StoreError("store", f"block {block.id} is missing: agtail index verify says more")
         return row
