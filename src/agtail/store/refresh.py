@@ -39,6 +39,9 @@ PARALLEL = 4 * 1024 * 1024
 _BATCH = 16 * 1024 * 1024
 """Bytes of sources after which a batch is committed: a crash costs at most this much work."""
 
+_Key = tuple[str, str]  # agent and path of a source
+_Known = Mapping[_Key, Source]
+
 Progress = Callable[[int, int, float], None]
 """Called with bytes done, bytes to do, and seconds since the start."""
 
@@ -109,22 +112,21 @@ def refresh(
     started = time.monotonic()
     known = catalogue.sources()
     units = leave_out(catalogue, units, known)
-    changed = [
-        unit for unit in units if _is_changed(known.get((unit.agent, unit.path)), unit, known)
-    ]
-    vanished = list(_vanished(known, units, roots))
-    if not changed and not vanished:
+    vanished = _vanished(known, units, roots)
+    todo = _changed(units, vanished, known)
+    if not todo and not vanished:
         return Change(seconds=time.monotonic() - started)
     with writing(catalogue.folder, wait=wait) as mine:
         if not mine:
             return Change(busy=True)
-        known = catalogue.sources()
-        moved = _settle(catalogue, units, vanished, known)
-        todo = [
-            unit
-            for unit in leave_out(catalogue, changed, known)
-            if _is_changed(known.get((unit.agent, unit.path)), unit, known)
-        ]
+        before, known = known, catalogue.sources()
+        if known != before:
+            # What another process has stored meanwhile is newer than the list of units.
+            vanished = {key: source for key, source in vanished.items() if known.get(key) == source}
+            units = leave_out(catalogue, units, known)
+            todo = _changed(units, vanished, known)
+        moved = _moved(units, vanished, known)
+        _mark_gone(catalogue, vanished.keys() - moved)
         grown = _append(catalogue, todo, known, amend) if amend else []
         todo = [unit for unit in todo if unit not in grown]
         total = sum(unit.size for unit in todo)
@@ -136,18 +138,27 @@ def refresh(
             batch.append(packed)
             pending += packed.unit.size
             if pending >= _BATCH:
-                _store(catalogue, batch)
+                _store(catalogue, batch, moved)
                 done += pending
                 batch, pending = [], 0
                 if progress:
                     progress(done, total, time.monotonic() - started)
-        _store(catalogue, batch)
+        _store(catalogue, batch, moved)
         seal(catalogue)
         if progress and todo:
             progress(total, total, time.monotonic() - started)
     return Change(
-        len(todo), len(grown), total, len(vanished) - moved, moved, time.monotonic() - started
+        len(todo),
+        len(grown),
+        total,
+        len(vanished) - len(moved),
+        len(moved),
+        time.monotonic() - started,
     )
+
+
+def _key(unit: Unit) -> _Key:
+    return unit.agent, unit.path
 
 
 def grows(unit: Unit) -> bool:
@@ -188,7 +199,26 @@ def seal(catalogue: Catalogue) -> None:
             connection.execute("DELETE FROM fresh WHERE block <= ?", (ids[-1],))
 
 
-def _is_changed(source: Source | None, unit: Unit, known: Mapping[tuple[str, str], Source]) -> bool:
+def _changed(units: list[Unit], vanished: Mapping[_Key, Source], known: _Known) -> list[Unit]:
+    """Return the units that have to be read, with those that copy from a rewritten one."""
+    moved = _moved(units, vanished, known)
+    changed = [unit for unit in units if _is_changed(known.get(_key(unit)), unit, known, moved)]
+    rewritten = {
+        unit.path
+        for unit in changed
+        if (source := known.get(_key(unit))) and _is_rewritten(source.unit, unit)
+    }
+    if not rewritten:
+        return changed
+    keys = set(map(_key, changed))
+    return changed + [
+        unit for unit in units if rewritten.intersection(unit.owners) and _key(unit) not in keys
+    ]
+
+
+def _is_changed(
+    source: Source | None, unit: Unit, known: _Known, moved: Mapping[_Key, _Key]
+) -> bool:
     if source is None or source.gone:
         return True
     if source.due is not None and source.due <= time.time() * 1000:
@@ -201,56 +231,73 @@ def _is_changed(source: Source | None, unit: Unit, known: Mapping[tuple[str, str
     kept = tuple(
         owner
         for owner in source.unit.owners
-        if owner in unit.owners or _has(known, unit.agent, owner)
+        if owner in unit.owners
+        or (
+            (key := (unit.agent, owner)) in known and key not in moved and not os.path.exists(owner)
+        )
     )
     same = msgspec.structs.replace(unit, owners=kept)
     return source.packed != msgspec.msgpack.encode(same)
 
 
-def _has(known: Mapping[tuple[str, str], Source], agent: str, path: str) -> bool:
-    return (agent, path) in known and not os.path.exists(path)
+def _is_rewritten(before: Unit, now: Unit) -> bool:
+    """Whether records may be missing that were there before."""
+    return now.size <= before.size and now.mtime_ns != before.mtime_ns
 
 
-def _vanished(
-    known: Mapping[tuple[str, str], Source], units: list[Unit], roots: Iterable[str]
-) -> Iterator[Source]:
-    present = {(unit.agent, unit.path) for unit in units}
-    online = {root for root in roots if os.path.isdir(root)}
-    for key, source in known.items():
-        if key not in present and not source.gone and source.root in online:
-            yield source
-
-
-def _settle(
-    catalogue: Catalogue,
-    units: list[Unit],
-    vanished: list[Source],
-    known: Mapping[tuple[str, str], Source],
-) -> int:
-    """Mark what vanished; what only moved (archived, compressed) is dropped for its new place."""
-    places = {
-        (unit.agent, unit.id, unit.imported_from, unit.parent_id)
-        for unit in units
-        if (unit.agent, unit.path) not in known
+def _vanished(known: _Known, units: list[Unit], roots: Iterable[str]) -> dict[_Key, Source]:
+    """Return the sources that are no more, as far as their folders can be looked into."""
+    present = set(map(_key, units))
+    online = set(filter(_is_online, roots))
+    return {
+        key: source
+        for key, source in known.items()
+        if key not in present and not source.gone and source.root in online
     }
-    moved = 0
+
+
+def _is_online(root: str) -> bool:
+    try:
+        os.scandir(root).close()
+    except OSError:
+        return False
+    return True
+
+
+def _moved(units: list[Unit], vanished: Mapping[_Key, Source], known: _Known) -> dict[_Key, _Key]:
+    """Return what only moved (archived, compressed): where it was, and where it is now."""
+    if not vanished:
+        return {}
+    places = {_place(unit): _key(unit) for unit in units if _key(unit) not in known}
+    return {
+        key: places[place]
+        for key, source in vanished.items()
+        if (place := _place(source.unit)) in places
+    }
+
+
+def _place(unit: Unit) -> tuple[str, str, str | None, str | None]:
+    """Return what stays the same when a source moves."""
+    return unit.agent, unit.id, unit.imported_from, unit.parent_id
+
+
+def _mark_gone(catalogue: Catalogue, keys: Iterable[_Key]) -> None:
     with catalogue.transaction() as connection:
-        for source in vanished:
-            unit = source.unit
-            if (unit.agent, unit.id, unit.imported_from, unit.parent_id) in places:
-                catalogue.drop(unit.agent, unit.path)
-                moved += 1
-            else:
-                connection.execute("UPDATE sources SET gone = 1 WHERE id = ?", (source.id,))
-    return moved
+        connection.executemany(
+            "UPDATE sources SET gone = 1 WHERE agent = ? AND path = ?", sorted(keys)
+        )
 
 
-def _store(catalogue: Catalogue, batch: list[Packed]) -> None:
+def _store(catalogue: Catalogue, batch: list[Packed], moved: Mapping[_Key, _Key]) -> None:
+    """Store what was read, each source in place of the one that it was before it moved."""
     if not batch:
         return
     with catalogue.transaction():
         for packed in batch:
             unit = packed.unit
+            for before, now in moved.items():
+                if now == _key(unit):
+                    catalogue.drop(*before)
             due = _due(unit, [session for session, *_ in packed.sessions])
             catalogue.put(unit, READERS, due, packed.checkpoint, packed.sessions)
 
