@@ -25,6 +25,7 @@ from agtail.search.haystack import haystack
 from agtail.search.query import Query
 
 Dice = random.Random
+Edit = Callable[[Dice, Path], None]
 Line = dict[str, Any] | str
 """A record, or text that stands in a line as it is."""
 
@@ -36,17 +37,71 @@ WORDS = (
     *("error:", "disk full", "pears", "Pears", "PEARS", "a=b", "50%", "x", "i", "I", "k", "K", "s"),
     *("app.py", "/home/dev/app.py", "C:\\dev", '{"a": "b"}', "[1]", "\\n", "a.b*c", "ss", "aaaa"),
     *("Straße", "STRAẞE", "STRASSE", "ÉLAN", "élan", "e\u0301lan", "ſoft", "Soft", "ﬁne", "ﬅ", "ﬆ"),
-    *("Привет", "ПРИВЕТ", "мир", "ΟΔΥΣΣΕΥΣ", "Οδυσσεύς", "οδοσ", "οδος", "µ", "μ", "Ω", "ΐ", "\u1fd3"),
+    *(
+        "Привет",
+        "ПРИВЕТ",
+        "мир",
+        "ΟΔΥΣΣΕΥΣ",
+        "Οδυσσεύς",
+        "οδοσ",
+        "οδος",
+        "µ",
+        "μ",
+        "Ω",
+        "ΐ",
+        "\u1fd3",
+    ),
     *("İstanbul", "ISTANBUL", "istanbul", "ısı", "ISI", "Kelvin", "kelvin", "Åse", "åse", "ǅ", "ǆ"),
-    *("東京都", "東京", "漢字", "カタカナ", "한국어", "ＡＢＣ", "ａｂｃ", "１２３", "ᏸ", "Ᏸ", "ꭰ", "Ꭰ"),
+    *(
+        "東京都",
+        "東京",
+        "漢字",
+        "カタカナ",
+        "한국어",
+        "ＡＢＣ",
+        "ａｂｃ",
+        "１２３",
+        "ᏸ",
+        "Ᏸ",
+        "ꭰ",
+        "Ꭰ",
+    ),
     *("👩‍👩‍👧", "🇨🇭", "🙂", "𝔘𝔫𝔦", "𐐀", "𐐨", "שלום", "مرحبا", "ไทย", "हिन्दी", "a\u0308", "\u200b"),
-    *("\x00", "\x1b[31m", "\x7f", "\u0085", "\u2028", "\ufeff", "\ufffd", "\ud83d", "\t", "  ", "\r\n"),
-    *("<system-reminder>", "</b>", "[Request interrupted by user]", "true", "null", "-1", '"', "\\"),
+    *(
+        "\x00",
+        "\x1b[31m",
+        "\x7f",
+        "\u0085",
+        "\u2028",
+        "\ufeff",
+        "\ufffd",
+        "\ud83d",
+        "\t",
+        "  ",
+        "\r\n",
+    ),
+    *(
+        "<system-reminder>",
+        "</b>",
+        "[Request interrupted by user]",
+        "true",
+        "null",
+        "-1",
+        '"',
+        "\\",
+    ),
 )
 TOOLS = ("Bash", "Read", "Task", "mcp__db__query", "exec_command", "Größe")
 MODELS = ("claude-opus-5-5", "gpt-5.2", "<synthetic>")
 FOLDERS = ("/home/dev/app", "/home/dev/Käse", "/srv/東京")
-STAMPS = (None, "", "yesterday", "2026-05-01T10:00:00Z", "1777629600", "2026-05-02T23:59:59.999+02:00")
+STAMPS = (
+    None,
+    "",
+    "yesterday",
+    "2026-05-01T10:00:00Z",
+    "1777629600",
+    "2026-05-02T23:59:59.999+02:00",
+)
 
 
 def text(dice: Dice) -> str:
@@ -99,6 +154,7 @@ class Home:
         self.clock = LONG_AGO
         self.lines: dict[Path, list[Line]] = {}
         self.copied: set[Path] = set()
+        self.edited: set[Path] = set()
         self.deleted: dict[Path, bytes] = {}
         self.log: list[str] = []
 
@@ -123,11 +179,8 @@ class Home:
         """Change something."""
         dice = self.dice("edit", number)
         paths = sorted(path for path in self.lines if path.exists())
-        edits: list[Callable[[Dice, Path], None]] = [
-            *(self._append, self._append, self._append, self._rewrite, self._swap, self._shrink),
-            *(self._cut, self._delete, self._move, self._pack, self._touch, self._label),
-        ]
-        edit = dice.choice(edits)
+        path = dice.choice(paths) if paths else self.path
+        edit = dice.choice(self._edits(path))
         if dice.random() < 0.1 or not paths:
             self.log.append(f"add {number}")
             self.add(100 + number, dice.randrange(8))
@@ -138,9 +191,13 @@ class Home:
             path.write_bytes(self.deleted.pop(path))
             self._stamp(path)
         else:
-            path = dice.choice(paths)
             self.log.append(f"{edit.__name__} {path.name}")
+            self.edited.add(path)
             edit(dice, path)
+
+    def settle(self) -> None:
+        """Begin a new round: in each, the content of a file changes once at most."""
+        self.edited.clear()
 
     def write(self, path: Path, lines: list[Line], tail: bytes = b"") -> None:
         """Write a transcript; ``tail`` stands behind the last whole line."""
@@ -213,6 +270,15 @@ class Home:
 
     # Edits
 
+    def _edits(self, path: Path) -> list[Edit]:
+        """Return what may happen to a file."""
+        edits: list[Edit] = [self._delete, self._move, self._pack, self._touch, self._label]
+        if path in self.edited:
+            return edits
+        edits += [*[self._append] * 3, self._swap, self._shrink]
+        # One that was copied from does not grow by losing records.
+        return edits if path in self.copied else [*edits, self._rewrite, self._cut]
+
     def _append(self, dice: Dice, path: Path) -> None:
         lines = self.lines[path]
         added = _claude_lines(dice, lines) if _is_claude(path) else _codex_lines(dice, lines)
@@ -222,14 +288,16 @@ class Home:
         """Write other lines: none of what is read on from is where it was."""
         lines = self.lines[path][:-1]
         dice.shuffle(lines)
-        if path not in self.copied and dice.random() < 0.5:
+        if dice.random() < 0.5:
             lines += _claude_lines(dice, []) if _is_claude(path) else _codex_lines(dice, [])
         self.write(path, lines)
 
     def _swap(self, dice: Dice, path: Path) -> None:
         """Change a letter: the size stays."""
         del dice
-        swapped = [json.dumps(line) if isinstance(line, dict) else line for line in self.lines[path]]
+        swapped = [
+            json.dumps(line) if isinstance(line, dict) else line for line in self.lines[path]
+        ]
         self.write(path, [line.replace("pear", "peer").replace("PEA", "PEE") for line in swapped])
 
     def _shrink(self, dice: Dice, path: Path) -> None:
@@ -277,14 +345,19 @@ class Home:
             folder = path.with_name(path.name.partition(".jsonl")[0])
             folder.mkdir(exist_ok=True)
             name, content = dice.choice(
-                (("custom-title.json", {"customTitle": text(dice)}), ("archived.json", {"archived": True}))
+                (
+                    ("custom-title.json", {"customTitle": text(dice)}),
+                    ("archived.json", {"archived": True}),
+                )
             )
             (folder / name).write_text(json.dumps(content))
             self._stamp(folder / name)
         else:
             thread = path.name[28:64]
             index = self.path / ".codex/session_index.jsonl"
-            entry = {"id": thread, "thread_name": text(dice), "updated_at": "2026-05-03T10:00:00Z"}
+            self.clock += 1
+            moment = f"2026-05-03T{self.clock % 24:02}:{self.clock // 24 % 60:02}:00Z"
+            entry = {"id": thread, "thread_name": text(dice), "updated_at": moment}
             with index.open("a") as stream:
                 stream.write(f"{json.dumps(entry)}\n")
             self._stamp(index)
@@ -295,11 +368,11 @@ class Home:
             path.rename(target)
             self._follow(path, target)
 
-
     def _follow(self, path: Path, target: Path) -> None:
         self.lines[target] = self.lines.pop(path)
-        if path in self.copied:
-            self.copied.add(target)
+        for those in (self.copied, self.edited):
+            if path in those:
+                those.add(target)
 
 
 def claude_record(session: Session, dice: Dice) -> None:
@@ -310,9 +383,13 @@ def claude_record(session: Session, dice: Dice) -> None:
             session.user(text(dice))
         case 3 | 4:
             usage = {"input_tokens": dice.randrange(9), "output_tokens": dice.randrange(9)}
-            session.say(text(dice), message_id=f"{session.session_id}-{session.count // 2}", usage=usage)
+            session.say(
+                text(dice), message_id=f"{session.session_id}-{session.count // 2}", usage=usage
+            )
         case 5:
-            session.answer([{"type": "thinking", "thinking": text(dice)}], model=dice.choice(MODELS))
+            session.answer(
+                [{"type": "thinking", "thinking": text(dice)}], model=dice.choice(MODELS)
+            )
         case 6 | 7:
             session.call(dice.choice(TOOLS), call, command=text(dice), extra=value(dice))
         case 8 | 9:
@@ -321,11 +398,17 @@ def claude_record(session: Session, dice: Dice) -> None:
                 detail = {"stdout": text(dice), "more": value(dice)}
                 session.result(call, text(dice), is_error=dice.random() < 0.3, toolUseResult=detail)
         case 10:
-            session.attach(type="hook_success", hookEvent="PreToolUse", toolUseID=call, command=text(dice))
+            session.attach(
+                type="hook_success", hookEvent="PreToolUse", toolUseID=call, command=text(dice)
+            )
         case 11:
-            session.add(dice.choice(("brand-new", "system")), content=text(dice), payload=value(dice))
+            session.add(
+                dice.choice(("brand-new", "system")), content=text(dice), payload=value(dice)
+            )
         case 12:
-            session.state(dice.choice(("custom-title", "mode")), customTitle=text(dice), mode="plan")
+            session.state(
+                dice.choice(("custom-title", "mode")), customTitle=text(dice), mode="plan"
+            )
         case 13:
             session.user(text(dice), isCompactSummary=True)
         case 14:
@@ -352,11 +435,15 @@ def codex_record(rollout: Rollout, dice: Dice) -> None:
             summary = [{"type": "summary_text", "text": text(dice)}]
             rollout.item("reasoning", summary=summary)
         case 9:
-            rollout.record(dice.choice(("brand_new", "compacted")), message=text(dice), more=value(dice))
+            rollout.record(
+                dice.choice(("brand_new", "compacted")), message=text(dice), more=value(dice)
+            )
         case 10:
             rollout.record("turn_context", cwd=dice.choice(FOLDERS), model=dice.choice(MODELS))
         case _:
-            rollout.event(dice.choice(("task_started", "task_complete", "turn_aborted")), turn_id=call)
+            rollout.event(
+                dice.choice(("task_started", "task_complete", "turn_aborted")), turn_id=call
+            )
 
 
 def _envelope(dice: Dice) -> dict[str, Any]:
@@ -451,13 +538,17 @@ def _expression(dice: Dice, events: list[Event], depth: int = 2) -> str:
         case 2:
             return f"{inner()}{dice.choice(('?', '*', '+', '{1,2}', '{2}', '*?'))}{inner()}"
         case 3:
-            return f"[{dice.choice(('a-z', '^x', 'äÖß', 'Α-Ω', 'kK', 'sS', '東-都', '0-9'))}]{inner()}"
+            return (
+                f"[{dice.choice(('a-z', '^x', 'äÖß', 'Α-Ω', 'kK', 'sS', '東-都', '0-9'))}]{inner()}"
+            )
         case 4:
             return f"{dice.choice(('^', chr(92) + 'b', '(?i)', '(?s)', '(?m)^', '(?-i)'))}{inner()}"
         case 5:
             return f"{inner()}{dice.choice(('$', chr(92) + 'b', chr(92) + 'w+', chr(92) + 's?', '.', '..'))}"
         case 6:
-            return dice.choice((r"\pL", r"\p{Greek}+", r"\p{Han}", r"\d+", r"\S+", ".", "", "x*", r"\n"))
+            return dice.choice(
+                (r"\pL", r"\p{Greek}+", r"\p{Han}", r"\d+", r"\S+", ".", "", "x*", r"\n")
+            )
         case 7:
             return f"(?i:{inner()}){inner()}"
         case 8:

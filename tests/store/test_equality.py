@@ -78,6 +78,7 @@ def play(home: Home, rounds: list[int], asked: int) -> None:
         for _ in range(edits if turn else 0):
             home.edit(number)
             number += 1
+        home.settle()
         note(f"{turn}: {home.log}")
         compare_all(home.path, home.dice("questions", turn), asked, gone)
     with_store = opened(home.path, store=True)
@@ -168,7 +169,8 @@ def compare_sessions(asked: Asked, dice: Dice) -> list[Event]:
     for left, right in itertools.zip_longest(kept_events, read):
         assert left.session == right.session
         assert list(left.events) == list(right.events)
-    if sessions and not asked.apart:
+    # A damaged file may say that it is another session: its own name is then the only one.
+    if sessions and not asked.apart and all(s.id.partition("#")[0] in s.path for s in sessions):
         one = dice.choice(sessions)
         for reference in (one.id, one.path, f"{one.agent}:{one.id}", one.id[: dice.randint(1, 12)]):
             assert answer(asked.store, reference) == answer(asked.files, reference)

@@ -27,6 +27,7 @@ EVENTS = 256
 """Events after which a block is closed, however short they are."""
 
 _LEVEL = 3
+_KELVIN = "\u212a"  # the one letter whose lower case is ASCII while it is not
 _KIND_BITS = {kind: 1 << index for index, kind in enumerate(KINDS)}
 
 
@@ -80,7 +81,7 @@ class Hay(NamedTuple):
     Attributes:
         cards: what is known of each event.
         data: the haystacks one after the other, in UTF-8.
-        plain: lower case is all that folding them takes.
+        plain: lower case is all that folding them takes, and no letter becomes ASCII by that.
     """
 
     cards: list[Card]
@@ -211,7 +212,8 @@ def _restore(card: Card, text: bytes, event: Event) -> None:
 
 def _block(first: int, cards: list[Card], texts: list[str], rest: list[Event]) -> Block:
     text = "".join(texts)
-    head = msgspec.msgpack.encode((is_plain(text), cards))
+    plain = is_plain(text) and _KELVIN not in text
+    head = msgspec.msgpack.encode((plain, cards))
     hay = b"".join((len(head).to_bytes(4, "little"), head, text.encode()))
     times = [card.time for card in cards if card.time is not None]
     timed = len(times) == len(cards)

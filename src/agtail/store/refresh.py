@@ -126,7 +126,7 @@ def refresh(
             units = leave_out(catalogue, units, known)
             todo = _changed(units, vanished, known)
         moved = _moved(units, vanished, known)
-        _mark_gone(catalogue, vanished.keys() - moved)
+        _mark_gone(catalogue, [key for key in vanished if key not in moved])
         grown = _append(catalogue, todo, known, amend) if amend else []
         todo = [unit for unit in todo if unit not in grown]
         total = sum(unit.size for unit in todo)
@@ -281,11 +281,11 @@ def _place(unit: Unit) -> tuple[str, str, str | None, str | None]:
     return unit.agent, unit.id, unit.imported_from, unit.parent_id
 
 
-def _mark_gone(catalogue: Catalogue, keys: Iterable[_Key]) -> None:
+def _mark_gone(catalogue: Catalogue, keys: list[_Key]) -> None:
+    if not keys:
+        return
     with catalogue.transaction() as connection:
-        connection.executemany(
-            "UPDATE sources SET gone = 1 WHERE agent = ? AND path = ?", sorted(keys)
-        )
+        connection.executemany("UPDATE sources SET gone = 1 WHERE agent = ? AND path = ?", keys)
 
 
 def _store(catalogue: Catalogue, batch: list[Packed], moved: Mapping[_Key, _Key]) -> None:
