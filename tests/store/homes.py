@@ -10,7 +10,7 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,6 @@ from agtail.model import KINDS, Event
 from agtail.search.haystack import haystack
 from agtail.search.query import Query
 
-Dice = random.Random
-Edit = Callable[[Dice, Path], None]
 Line = dict[str, Any] | str
 """A record, or text that stands in a line as it is."""
 
@@ -104,9 +102,18 @@ STAMPS = (
 )
 
 
+class Dice(random.Random):
+    """Dice of a home, which has a few words that come again and again."""
+
+    words: Sequence[str] = WORDS
+
+
+Edit = Callable[[Dice, Path], None]
+
+
 def text(dice: Dice) -> str:
     """Say something: some words of any script, or a long row of a few."""
-    words = [dice.choice(WORDS) for _ in range(dice.choice((1, 2, 3, 6)))]
+    words = [dice.choice(dice.words) for _ in range(dice.choice((1, 2, 3, 6)))]
     if dice.random() < 0.1:
         words *= dice.randint(2, 40)
     said = dice.choice((" ", " ", "\n", "")).join(words)
@@ -151,6 +158,7 @@ class Home:
     def __init__(self, path: Path, seed: int) -> None:
         self.path = path
         self.seed = seed
+        self.words = random.Random(seed).sample(WORDS, 12)
         self.clock = LONG_AGO
         self.lines: dict[Path, list[Line]] = {}
         self.copied: set[Path] = set()
@@ -160,7 +168,9 @@ class Home:
 
     def dice(self, *what: object) -> Dice:
         """Return dice for one purpose."""
-        return Dice(repr((self.seed, *what)))
+        dice = Dice(repr((self.seed, *what)))
+        dice.words = self.words
+        return dice
 
     def fill(self, sessions: int, records: int) -> None:
         """Write some sessions with about so many records."""
