@@ -13,7 +13,24 @@ import msgspec
 from agtail.model import Event
 
 
-class Events(Sequence[Event]):
+class EventSequence(Sequence[Event]):
+    """Events by number: what is the same wherever they lie."""
+
+    @abstractmethod
+    def _at(self, index: int) -> Event:
+        """Return an event; the number is one of theirs."""
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        if isinstance(index, slice):
+            return [self._at(at) for at in range(*index.indices(len(self)))]
+        return self._at(range(len(self))[index])
+
+
+class Events(EventSequence):
     """Where the events of a session are kept while it is built."""
 
     @abstractmethod
@@ -52,14 +69,7 @@ class EventLog(Events):
     def __len__(self) -> int:
         return len(self._places) // 2
 
-    @overload
-    def __getitem__(self, index: int) -> Event: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Event]: ...
-    def __getitem__(self, index: int | slice) -> Event | list[Event]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        index = range(len(self))[index]
+    def _at(self, index: int) -> Event:
         event = self._live.get(index)
         return self._read(index) if event is None else event
 

@@ -501,6 +501,9 @@ def _is_claude(path: Path) -> bool:
 
 # Questions
 
+OPENINGS = ("^", r"\b", "(?i)", "(?s)", "(?m)^", "(?-i)", "(?U)", "(?:)")
+CLOSINGS = ("$", r"\b", r"\w+", r"\s?", ".", "..", r"\z", "{0}", "|")
+
 
 def questions(dice: Dice, events: list[Event], count: int) -> Iterator[Query]:
     """Ask about events: their texts, cut and changed, and everything that filters."""
@@ -552,9 +555,9 @@ def _expression(dice: Dice, events: list[Event], depth: int = 2) -> str:
                 f"[{dice.choice(('a-z', '^x', 'äÖß', 'Α-Ω', 'kK', 'sS', '東-都', '0-9'))}]{inner()}"
             )
         case 4:
-            return f"{dice.choice(('^', chr(92) + 'b', '(?i)', '(?s)', '(?m)^', '(?-i)'))}{inner()}"
+            return dice.choice(OPENINGS) + inner()
         case 5:
-            return f"{inner()}{dice.choice(('$', chr(92) + 'b', chr(92) + 'w+', chr(92) + 's?', '.', '..'))}"
+            return inner() + dice.choice(CLOSINGS)
         case 6:
             return dice.choice(
                 (r"\pL", r"\p{Greek}+", r"\p{Han}", r"\d+", r"\S+", ".", "", "x*", r"\n")

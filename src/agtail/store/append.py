@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import msgspec
 
@@ -66,14 +66,7 @@ class GrowingEvents(Events):
     def __len__(self) -> int:
         return self._count + len(self._added)
 
-    @overload
-    def __getitem__(self, index: int) -> Event: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Event]: ...
-    def __getitem__(self, index: int | slice) -> Event | list[Event]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        index = range(len(self))[index]
+    def _at(self, index: int) -> Event:
         if index >= self._count:
             return self._added[index - self._count]
         return self.changed.get(index) or self._stored[index]

@@ -127,7 +127,9 @@ def refresh(
             todo = _changed(units, vanished, known)
         moved = _moved(units, vanished, known)
         _mark_gone(catalogue, [key for key in vanished if key not in moved])
-        grown = _append(catalogue, todo, known, amend) if amend else []
+        rewritten = _rewritten(todo, known)
+        growing = [unit for unit in todo if not rewritten.intersection(unit.owners)]
+        grown = _append(catalogue, growing, known, amend) if amend else []
         todo = [unit for unit in todo if unit not in grown]
         total = sum(unit.size for unit in todo)
         done = pending = 0
@@ -203,11 +205,7 @@ def _changed(units: list[Unit], vanished: Mapping[_Key, Source], known: _Known) 
     """Return the units that have to be read, with those that copy from a rewritten one."""
     moved = _moved(units, vanished, known)
     changed = [unit for unit in units if _is_changed(known.get(_key(unit)), unit, known, moved)]
-    rewritten = {
-        unit.path
-        for unit in changed
-        if (source := known.get(_key(unit))) and _is_rewritten(source.unit, unit)
-    }
+    rewritten = _rewritten(changed, known)
     if not rewritten:
         return changed
     keys = set(map(_key, changed))
@@ -240,9 +238,15 @@ def _is_changed(
     return source.packed != msgspec.msgpack.encode(same)
 
 
-def _is_rewritten(before: Unit, now: Unit) -> bool:
-    """Whether records may be missing that were there before."""
-    return now.size <= before.size and now.mtime_ns != before.mtime_ns
+def _rewritten(units: list[Unit], known: _Known) -> set[str]:
+    """Return the paths of those in which records may be missing that were there before."""
+    return {
+        unit.path
+        for unit in units
+        if (source := known.get(_key(unit))) is not None
+        and unit.size <= (before := source.unit).size
+        and unit.mtime_ns != before.mtime_ns
+    }
 
 
 def _vanished(known: _Known, units: list[Unit], roots: Iterable[str]) -> dict[_Key, Source]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, overload
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from agtail.errors import StoreError
+from agtail.event_log import EventSequence
 from agtail.model import Event
 from agtail.store.blocks import Hay, read_events, read_hay
 
@@ -27,7 +28,7 @@ class BlockRow(NamedTuple):
     time_max: int | None
 
 
-class StoredEvents(Sequence[Event]):
+class StoredEvents(EventSequence):
     """The events of one stored session."""
 
     def __init__(self, connection: sqlite3.Connection, session: int) -> None:
@@ -44,14 +45,7 @@ class StoredEvents(Sequence[Event]):
     def __len__(self) -> int:
         return self.blocks[-1].first + self.blocks[-1].events if self.blocks else 0
 
-    @overload
-    def __getitem__(self, index: int) -> Event: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Event]: ...
-    def __getitem__(self, index: int | slice) -> Event | list[Event]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        index = range(len(self))[index]
+    def _at(self, index: int) -> Event:
         block = self.blocks[bisect_right(self._firsts, index) - 1]
         return self.events(block)[index - block.first]
 
