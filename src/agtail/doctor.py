@@ -202,7 +202,7 @@ class _Memory:
 
     def of(self, unit: Unit) -> list[Session] | None:
         """Return the sessions of a source, when it is as it was when they were stored."""
-        from agtail.store.refresh import READERS  # noqa: PLC0415 - start-up time
+        from agtail.store.changes import READERS  # noqa: PLC0415 - start-up time
 
         source = self._sources.get((unit.agent, unit.path))
         if source is None or source.gone or source.due is not None or source.readers != READERS:

@@ -323,11 +323,11 @@ class History:
             for agent, adapter in self._adapters.items()
         }
         try:
-            self._store = Store(folder, roots, self._warn)
+            store = Store(folder, roots, self._warn)
+            self._peeks.learn(store.peeks())
+            self._store = store
         except StoreError as error:
             self._warn(str(error))
-            return
-        self._peeks.learn(self._store.peeks())
 
     def _fresh_store(self) -> Store | None:
         """Return the store, refreshed as asked for; ``None`` when the files have to be read."""

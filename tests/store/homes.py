@@ -28,7 +28,9 @@ Line = dict[str, Any] | str
 """A record, or text that stands in a line as it is."""
 
 LONG_AGO = 1_700_000_000
-OTHER_CASE = {"Ω": "Ω", "K": "k", "Å": "å", "ẞ": "ß", "ſ": "s", "ς": "Σ", "İ": "i", "µ": "μ"}
+OTHER_CASE = dict(
+    zip("\u2126\u212ak\u212båẞſsςİ\u00b5\u03bc", "ωk\u212aå\u212bßsſΣi\u03bc\u00b5", strict=True)
+)
 """Letters whose other case Python's methods do not find, or not as one letter."""
 
 WORDS = (
@@ -45,11 +47,23 @@ WORDS = (
         "οδος",
         "µ",
         "μ",
-        "Ω",
+        "\u2126",
         "ΐ",
         "\u1fd3",
     ),
-    *("İstanbul", "ISTANBUL", "istanbul", "ısı", "ISI", "Kelvin", "kelvin", "Åse", "åse", "ǅ", "ǆ"),
+    *(
+        "İstanbul",
+        "ISTANBUL",
+        "istanbul",
+        "ısı",
+        "ISI",
+        "\u212aelvin",
+        "kelvin",
+        "\u212bse",
+        "åse",
+        "ǅ",
+        "ǆ",
+    ),
     *(
         "東京都",
         "東京",

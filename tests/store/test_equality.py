@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from claude_home import Session as Transcribed
+from claude_home import write
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from store.homes import Dice, Home, questions
@@ -73,6 +75,44 @@ def test_the_store_answers_like_the_files(part: int) -> None:
             play(home, rounds, asked)
 
     compare()
+
+
+LETTERS = (
+    "kK\u212asSſå\u00c5\u212bσΣς\u00b5\u03bcΜßẞiIİıω\u03a9\u2126ǅǆǄﬅﬆ"
+    "\uab70\u13a0\u13f8\u13f0\ua64b\u1c88аАᾳᾼ\u0390\u1fd3𐐨𐐀é"
+)
+
+
+def test_letters_that_are_one_find_each_other(tmp_path: Path) -> None:
+    """Each stands in a block of its own, and among letters that make the block an odd one."""
+    session = Transcribed()
+    for letter in LETTERS:
+        session.user(f"<{letter}> and so on, until this is a block{'.' * blocks.TEXT}")
+        session.user(f"<{letter}> σſ and so on, until this is a block{'.' * blocks.TEXT}")
+    write(tmp_path, session)
+    patterns = [f"<{letter}>" for letter in LETTERS] + list(LETTERS)
+    ask(tmp_path, patterns)
+
+
+def test_neighbours_in_a_block_are_not_one_text(tmp_path: Path) -> None:
+    session = Transcribed()
+    for said in ("a", "b", "ab", "aab", "B", "ba", "漢", "字", "漢字", "é", "a"):
+        session.user(said)
+    write(tmp_path, session)
+    runs = itertools.chain.from_iterable(itertools.product("ab", repeat=n) for n in (1, 2, 3, 4))
+    ask(tmp_path, [*map("".join, runs), "漢", "字", "漢字", "字漢", "bB", "Bb", "é", "éa", "\n"])
+
+
+def ask(home: Path, patterns: list[str]) -> None:
+    """Ask for all patterns, as literals and as expressions, in all cases."""
+    with_store = opened(home, store=True)
+    with_store.refresh()
+    asked = Asked(opened(home), with_store)
+    for pattern, case, regex in itertools.product(patterns, ("ignore", "match"), (False, True)):
+        query = Query.of(pattern, case=case, regex=regex)
+        found = list(with_store.search(query))
+        assert found == list(scan(query, asked.read)), (pattern, case, regex)
+    store_of(with_store).close()
 
 
 def play(home: Home, rounds: list[int], asked: int) -> None:

@@ -15,8 +15,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from agtail.errors import SourceError
 from agtail.model import Blob, Ending, Event, Integrity, Source, Usage
-from agtail.records import Found, Report
+from agtail.records import Found, Report, open_source
 
 
 class Location(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,8 +56,19 @@ class Peeks:
         stamp = f"{file.size}:{file.mtime_ns}"
         known = self._seen.get(file.path)
         if known is None or known[0] != stamp:
-            known = self._seen[file.path] = self.fresh[file.path] = (stamp, look(file.path))
+            known = stamp, look(file.path)
+            # What could not be read now may be later, without any change to be seen.
+            if all(map(_is_readable, file.path.split("\n"))):
+                self._seen[file.path] = self.fresh[file.path] = known
         return known[1]
+
+
+def _is_readable(path: str) -> bool:
+    try:
+        open_source(path).close()
+    except SourceError:
+        return False
+    return True
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):

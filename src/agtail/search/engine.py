@@ -222,7 +222,7 @@ class Plan:
         return sum(1 for _ in self._matches(row)[1])
 
     def _matches(self, row: StoredSession) -> tuple[StoredEvents, Iterator[Found]]:
-        events = StoredEvents(self._catalogue.connection, row.id)
+        events = StoredEvents(self._catalogue, row.id)
         blocks = [
             block
             for block in events.blocks
@@ -237,9 +237,9 @@ _agrees = True
 
 
 def _begin_work(catalogue: Catalogue, state: object, rows: list[StoredSession]) -> None:
-    """Prepare a worker: a connection must not be used on both sides of a fork."""
+    """Prepare a worker."""
     global _rows, _agrees  # noqa: PLW0603 - a worker does one job
-    catalogue.connection = catalogue.snapshot().connection
+    catalogue.reopen()
     _agrees = catalogue.state() == state
     _rows = rows
 

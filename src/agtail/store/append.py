@@ -34,6 +34,7 @@ class Amendment(NamedTuple):
         session: what is known of that now.
         removed: blocks that others take the place of.
         blocks: the new blocks, each with its signature.
+        added: the events that were not there before.
         checkpoint: where reading goes on another time; absent when that is where it did.
     """
 
@@ -42,6 +43,7 @@ class Amendment(NamedTuple):
     session: Session
     removed: list[int]
     blocks: list[tuple[Block, bytes]]
+    added: list[Event]
     checkpoint: bytes | None
 
 
@@ -60,21 +62,21 @@ class GrowingEvents(Events):
     def __init__(self, stored: StoredEvents, count: int) -> None:
         self._stored = stored
         self._count = count
-        self._added: list[Event] = []
+        self.added: list[Event] = []
         self.changed: dict[int, Event] = {}
 
     def __len__(self) -> int:
-        return self._count + len(self._added)
+        return self._count + len(self.added)
 
     def _at(self, index: int) -> Event:
         if index >= self._count:
-            return self._added[index - self._count]
+            return self.added[index - self._count]
         return self.changed.get(index) or self._stored[index]
 
     def append(self, event: Event) -> int:
         """Add an event."""
         event.seq = len(self)
-        self._added.append(event)
+        self.added.append(event)
         return event.seq
 
     def update(self, event: Event) -> None:
@@ -90,7 +92,7 @@ def amend(catalogue: Catalogue, source: Source, unit: Unit, adapter: Adapter) ->
     if saved is None or len(rows) != 1 or not _only_grew(source.unit, unit):
         return None
     checkpoint, known = _SAVED.decode(saved)
-    stored = StoredEvents(catalogue.connection, rows[0])
+    stored = StoredEvents(catalogue, rows[0])
     events = GrowingEvents(stored, known.count)
     health = Integrity(dropped=checkpoint.dropped, invalid_bytes=checkpoint.invalid_bytes)
     try:
@@ -118,6 +120,7 @@ def amend(catalogue: Catalogue, source: Source, unit: Unit, adapter: Adapter) ->
         transcript.session,
         removed,
         [(block._replace(folded=b""), signature(block.folded)) for block in blocks],
+        events.added,
         transcript.checkpoint,
     )
 

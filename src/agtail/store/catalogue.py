@@ -138,17 +138,31 @@ class Catalogue:
         except (OSError, sqlite3.Error) as error:
             raise StoreError(str(folder), str(error)) from error
 
+    def __del__(self) -> None:
+        # A connection refers to itself (its cache of statements), so it would stay open, and what
+        # it reads would stay locked, until some later collection.
+        if hasattr(self, "connection"):
+            with contextlib.suppress(sqlite3.Error):
+                self.close()
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
 
     def snapshot(self) -> Catalogue:
-        """Open another connection, which goes on seeing the store as it is at this moment."""
+        """Return another, which goes on seeing the store as it is at this moment."""
         other = copy.copy(self)
-        other.connection = self._connect()
-        other.connection.execute("BEGIN")
-        other.state()  # the first look is the moment
+        other.reopen()
         return other
+
+    def reopen(self) -> None:
+        """Take another connection, which goes on seeing the store as it is at this moment.
+
+        Also for a forked process, since one must not be used on both sides.
+        """
+        self.connection = self._connect()
+        self.connection.execute("BEGIN")
+        self.state()  # the first look is the moment
 
     def state(self) -> tuple[int, int]:
         """Return what tells two states of the store apart: the newest block, and how many."""
@@ -279,10 +293,15 @@ class Catalogue:
             (change.unit.touched, msgspec.msgpack.encode(change.session), change.row),
         )
         run(
-            "UPDATE sources SET readers = ?, due = ?, unit = ?, kept = 0,"
+            "UPDATE sources SET readers = ?, due = ?, unit = ?, kept = 0, gone = 0,"
             " checkpoint = COALESCE(?, checkpoint) WHERE id = ?",
             (readers, due, msgspec.msgpack.encode(change.unit), change.checkpoint, source),
         )
+
+    def distrust(self, sources: Iterable[Source]) -> None:
+        """Have sources read again, whatever becomes of this process. Call within a transaction."""
+        ids = [(source.id,) for source in sources]
+        self.connection.executemany("UPDATE sources SET due = 0 WHERE id = ?", ids)
 
     def _add(self, session: int, block: Block, bits: bytes) -> None:
         run = self.connection.execute
@@ -346,8 +365,8 @@ class Catalogue:
                     return None
                 row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
         except sqlite3.OperationalError as error:
-            # A lock is no damage; everything else of this kind is a table that is not there.
-            if "locked" in str(error):
+            # A table that is not there; a lock, a full disk or a refusal to write is no damage.
+            if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
                 raise
             return "damaged store"
         except sqlite3.DatabaseError:
@@ -382,6 +401,15 @@ class Catalogue:
             if part.exists():
                 part.rename(f"{self._path}.{stamp}.old{suffix}")
         return Path(f"{self._path}.{stamp}.old")
+
+
+def is_text(path: str) -> bool:
+    """Whether a path can be stored: names of files may be bytes that are no UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -16,15 +16,13 @@ from agtail.agents.base import Unit
 from agtail.assemble import Transcript
 from agtail.model import Session
 from agtail.records import FRESH_SECONDS
+from agtail.store import changes
 from agtail.store.append import Amend
 from agtail.store.blocks import Block, cut
-from agtail.store.catalogue import Catalogue, Source
+from agtail.store.catalogue import Catalogue, is_text
+from agtail.store.changes import READERS, Key, Known, key_of
 from agtail.store.forgotten import leave_out
 from agtail.store.signatures import SEGMENT_BLOCKS, signature, write_segment
-
-READERS = 1
-"""Version of what the adapters make of their files: raise it when a mapping changes, and every
-source is read again."""
 
 SETTLED = 10 * 60 * 1000
 """Milliseconds after its last record from which on no session is taken for a running one."""
@@ -38,9 +36,6 @@ PARALLEL = 4 * 1024 * 1024
 
 _BATCH = 16 * 1024 * 1024
 """Bytes of sources after which a batch is committed: a crash costs at most this much work."""
-
-_Key = tuple[str, str]  # agent and path of a source
-_Known = Mapping[_Key, Source]
 
 Progress = Callable[[int, int, float], None]
 """Called with bytes done, bytes to do, and seconds since the start."""
@@ -111,9 +106,9 @@ def refresh(
     """
     started = time.monotonic()
     known = catalogue.sources()
-    units = leave_out(catalogue, units, known)
-    vanished = _vanished(known, units, roots)
-    todo = _changed(units, vanished, known)
+    units = leave_out(catalogue, _storable(units, warn), known)
+    vanished = changes.vanished(known, units, roots)
+    todo = changes.changed(units, vanished, known)
     if not todo and not vanished:
         return Change(seconds=time.monotonic() - started)
     with writing(catalogue.folder, wait=wait) as mine:
@@ -124,13 +119,22 @@ def refresh(
             # What another process has stored meanwhile is newer than the list of units.
             vanished = {key: source for key, source in vanished.items() if known.get(key) == source}
             units = leave_out(catalogue, units, known)
-            todo = _changed(units, vanished, known)
-        moved = _moved(units, vanished, known)
+            todo = changes.changed(units, vanished, known)
+        moved = changes.moves(units, vanished, known)
         _mark_gone(catalogue, [key for key in vanished if key not in moved])
-        rewritten = _rewritten(todo, known)
+        rewritten = changes.rewritten(todo, known)
         growing = [unit for unit in todo if not rewritten.intersection(unit.owners)]
-        grown = _append(catalogue, growing, known, amend) if amend else []
-        todo = [unit for unit in todo if unit not in grown]
+        copies = changes.copies_of(units)
+        grown, again = _append(catalogue, growing, copies, known, amend) if amend else (set(), [])
+        todo = [unit for unit in todo if key_of(unit) not in grown]
+        again += changes.copies_of_longer(todo, copies, known)
+        todo = list({key_of(unit): unit for unit in (*todo, *again)}.values())
+        grown.difference_update(map(key_of, again))
+        # Should this process end in between, another one knows of them.
+        copying = [known[key_of(unit)] for unit in todo if unit.owners and key_of(unit) in known]
+        if copying:
+            with catalogue.transaction():
+                catalogue.distrust(copying)
         total = sum(unit.size for unit in todo)
         done = pending = 0
         batch: list[Packed] = []
@@ -159,8 +163,19 @@ def refresh(
     )
 
 
-def _key(unit: Unit) -> _Key:
-    return unit.agent, unit.path
+def _storable(units: list[Unit], warn: Callable[[str], None]) -> list[Unit]:
+    """Leave out sources whose name the store cannot hold, and tell of them."""
+    odd = {unit.path for unit in units if not is_text(unit.path)}
+    for path in sorted(odd):
+        shown = path.encode(errors="replace").decode()
+        warn(f"{shown}: its name is not UTF-8; skipped (--no-store reads it)")
+    return [
+        msgspec.structs.replace(unit, owners=tuple(each for each in unit.owners if each not in odd))
+        if odd.intersection(unit.owners)
+        else unit
+        for unit in units
+        if unit.path not in odd
+    ]
 
 
 def grows(unit: Unit) -> bool:
@@ -201,108 +216,27 @@ def seal(catalogue: Catalogue) -> None:
             connection.execute("DELETE FROM fresh WHERE block <= ?", (ids[-1],))
 
 
-def _changed(units: list[Unit], vanished: Mapping[_Key, Source], known: _Known) -> list[Unit]:
-    """Return the units that have to be read, with those that copy from a rewritten one."""
-    moved = _moved(units, vanished, known)
-    changed = [unit for unit in units if _is_changed(known.get(_key(unit)), unit, known, moved)]
-    rewritten = _rewritten(changed, known)
-    if not rewritten:
-        return changed
-    keys = set(map(_key, changed))
-    return changed + [
-        unit for unit in units if rewritten.intersection(unit.owners) and _key(unit) not in keys
-    ]
-
-
-def _is_changed(
-    source: Source | None, unit: Unit, known: _Known, moved: Mapping[_Key, _Key]
-) -> bool:
-    if source is None or source.gone:
-        return True
-    if source.due is not None and source.due <= time.time() * 1000:
-        return True
-    if source.readers != READERS:
-        return True
-    if source.packed == msgspec.msgpack.encode(unit):
-        return False
-    # An owner that the agent deleted is still here, in the store: the copies stay copies.
-    kept = tuple(
-        owner
-        for owner in source.unit.owners
-        if owner in unit.owners
-        or (
-            (key := (unit.agent, owner)) in known and key not in moved and not os.path.exists(owner)
-        )
-    )
-    same = msgspec.structs.replace(unit, owners=kept)
-    return source.packed != msgspec.msgpack.encode(same)
-
-
-def _rewritten(units: list[Unit], known: _Known) -> set[str]:
-    """Return the paths of those in which records may be missing that were there before."""
-    return {
-        unit.path
-        for unit in units
-        if (source := known.get(_key(unit))) is not None
-        and unit.size <= (before := source.unit).size
-        and unit.mtime_ns != before.mtime_ns
-    }
-
-
-def _vanished(known: _Known, units: list[Unit], roots: Iterable[str]) -> dict[_Key, Source]:
-    """Return the sources that are no more, as far as their folders can be looked into."""
-    present = set(map(_key, units))
-    online = set(filter(_is_online, roots))
-    return {
-        key: source
-        for key, source in known.items()
-        if key not in present and not source.gone and source.root in online
-    }
-
-
-def _is_online(root: str) -> bool:
-    try:
-        os.scandir(root).close()
-    except OSError:
-        return False
-    return True
-
-
-def _moved(units: list[Unit], vanished: Mapping[_Key, Source], known: _Known) -> dict[_Key, _Key]:
-    """Return what only moved (archived, compressed): where it was, and where it is now."""
-    if not vanished:
-        return {}
-    places = {_place(unit): _key(unit) for unit in units if _key(unit) not in known}
-    return {
-        key: places[place]
-        for key, source in vanished.items()
-        if (place := _place(source.unit)) in places
-    }
-
-
-def _place(unit: Unit) -> tuple[str, str, str | None, str | None]:
-    """Return what stays the same when a source moves."""
-    return unit.agent, unit.id, unit.imported_from, unit.parent_id
-
-
-def _mark_gone(catalogue: Catalogue, keys: list[_Key]) -> None:
+def _mark_gone(catalogue: Catalogue, keys: list[Key]) -> None:
     if not keys:
         return
     with catalogue.transaction() as connection:
         connection.executemany("UPDATE sources SET gone = 1 WHERE agent = ? AND path = ?", keys)
 
 
-def _store(catalogue: Catalogue, batch: list[Packed], moved: Mapping[_Key, _Key]) -> None:
+def _store(catalogue: Catalogue, batch: list[Packed], moved: Mapping[Key, Key]) -> None:
     """Store what was read, each source in place of the one that it was before it moved."""
     if not batch:
         return
     with catalogue.transaction():
         for packed in batch:
             unit = packed.unit
+            sessions = [session for session, *_ in packed.sessions]
+            if _is_unreadable(sessions) and not os.path.exists(unit.path):
+                continue  # it went in between: what is known of it is better than nothing
             for before, now in moved.items():
-                if now == _key(unit):
+                if now == key_of(unit):
                     catalogue.drop(*before)
-            due = _due(unit, [session for session, *_ in packed.sessions])
+            due = _due(unit, sessions)
             catalogue.put(unit, READERS, due, packed.checkpoint, packed.sessions)
 
 
@@ -312,32 +246,47 @@ def _due(unit: Unit, sessions: list[Session]) -> int | None:
     At once when it could not be read; when a torn last line can no longer be one in the making;
     and when a turn that was open is no longer taken for a running one.
     """
-    if any(session.integrity and session.integrity.unreadable for session in sessions):
+    if _is_unreadable(sessions):
         return 0
     now = time.time_ns() // 1_000_000
     changed = unit.mtime_ns // 1_000_000
-    for age, since in ((int(FRESH_SECONDS * 1000), changed), (SETTLED, unit.touched)):
-        if since <= now <= since + age:
-            return since + age + 1
-    return None
+    # The clock of whoever wrote it may be ahead: such an end comes later, and still comes.
+    ends = (changed + int(FRESH_SECONDS * 1000), unit.touched + SETTLED)
+    return min((end + 1 for end in ends if now <= end), default=None)
+
+
+def _is_unreadable(sessions: Iterable[Session]) -> bool:
+    return any(session.integrity and session.integrity.unreadable for session in sessions)
 
 
 def _append(
     catalogue: Catalogue,
     units: list[Unit],
-    known: Mapping[tuple[str, str], Source],
+    copies: Mapping[Key, list[Unit]],
+    known: Known,
     amend: Amend,
-) -> list[Unit]:
-    """Add to the sources that only grew; return those."""
-    grown = []
+) -> tuple[set[Key], list[Unit]]:
+    """Add to the sources that only grew; return those, and copies to be read because of it."""
+    grown: set[Key] = set()
+    again: list[Unit] = []
     for unit in units:
-        source = known.get((unit.agent, unit.path))
+        key = key_of(unit)
+        source = known.get(key)
         change = amend(source, unit) if source and source.readers == READERS else None
-        if source is not None and change is not None:
-            with catalogue.transaction():
-                catalogue.amend(source.id, change, READERS, _due(unit, [change.session]))
-            grown.append(unit)
-    return grown
+        if source is None or change is None:
+            continue
+        doubtful = [
+            copy
+            for copy in copies.get(key, ())
+            if (stored := known.get(key_of(copy))) is not None
+            and changes.may_share(catalogue, stored, change.added)
+        ]
+        with catalogue.transaction():
+            catalogue.amend(source.id, change, READERS, _due(unit, [change.session]))
+            catalogue.distrust(known[key_of(copy)] for copy in doubtful)
+        grown.add(key)
+        again += doubtful
+    return grown, again
 
 
 def _read_all(units: list[Unit], read: Callable[[Unit], Packed], total: int) -> Iterator[Packed]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +12,9 @@ import msgspec
 
 from agtail.agents.base import Peeks, Unit
 from agtail.assemble import Transcript
+from agtail.errors import StoreError
 from agtail.model import Session
-from agtail.store.catalogue import Catalogue, StoredSession
+from agtail.store.catalogue import Catalogue, is_text
 from agtail.store.stored import StoredEvents
 
 if TYPE_CHECKING:
@@ -47,15 +50,17 @@ class Store:
 
     def peeks(self) -> Peeks:
         """Return what discovery saw in the files last time."""
-        rows = self.catalogue.connection.execute("SELECT path, stamp, seen FROM peeks")
         decode = msgspec.msgpack.decode
-        return Peeks({path: (stamp, tuple(decode(seen))) for path, stamp, seen in rows})
+        with self._telling():
+            rows = self.catalogue.connection.execute("SELECT path, stamp, seen FROM peeks")
+            return Peeks({path: (stamp, tuple(decode(seen))) for path, stamp, seen in rows})
 
     def has_unkept(self) -> bool:
         """Whether the archive may lack something."""
-        row = self.catalogue.connection.execute(
-            "SELECT 1 FROM sources WHERE kept = 0 AND gone = 0 LIMIT 1"
-        ).fetchone()
+        with self._telling():
+            row = self.catalogue.connection.execute(
+                "SELECT 1 FROM sources WHERE kept = 0 AND gone = 0 LIMIT 1"
+            ).fetchone()
         return row is not None
 
     def keep_peeks(self, peeks: Peeks) -> None:
@@ -68,6 +73,7 @@ class Store:
                 [
                     (path, stamp, msgspec.msgpack.encode(seen))
                     for path, (stamp, seen) in peeks.fresh.items()
+                    if is_text(path)
                 ],
             )
         peeks.fresh.clear()
@@ -82,29 +88,39 @@ class Store:
         """Bring the store up to date, see :func:`agtail.store.refresh.refresh`."""
         from agtail.store.refresh import refresh  # noqa: PLC0415 - start-up time
 
-        return refresh(self.catalogue, units, self._roots, read, progress, **options)
+        with self._telling():
+            return refresh(self.catalogue, units, self._roots, read, progress, **options)
 
     def engine(self) -> Engine:
         """Return what searches the visible sessions."""
         from agtail.search.engine import Engine  # noqa: PLC0415 - start-up time
 
-        snapshot = self.catalogue.snapshot()
-        return Engine(snapshot, snapshot.sessions(self._roots, self._agents))
+        with self._telling():
+            snapshot = self.catalogue.snapshot()
+            return Engine(snapshot, snapshot.sessions(self._roots, self._agents))
 
     def sessions(self) -> Iterator[Session]:
         """Yield the visible sessions, in the order of search."""
-        for row in self._visible():
-            yield row.session
+        with self._telling():
+            for row in self.catalogue.sessions(self._roots, self._agents):
+                yield row.session
 
     def transcripts(self, wanted: Callable[[Session], bool] | None = None) -> Iterator[Transcript]:
-        """Yield the visible sessions that are wanted, with their events, read when asked for."""
-        for row in self._visible():
-            session = row.session
-            if wanted is None or wanted(session):
-                yield self._transcript(row, session)
+        """Yield the visible sessions that are wanted, with their events, read when asked for.
 
-    def _transcript(self, row: StoredSession, session: Session) -> Transcript:
-        return Transcript(session, StoredEvents(self.catalogue.connection, row.id))
+        They are those of one moment, whatever is stored until the events are read.
+        """
+        with self._telling():
+            snapshot = self.catalogue.snapshot()
+            for row in snapshot.sessions(self._roots, self._agents):
+                session = row.session
+                if wanted is None or wanted(session):
+                    yield Transcript(session, StoredEvents(snapshot, row.id))
 
-    def _visible(self) -> list[StoredSession]:
-        return self.catalogue.sessions(self._roots, self._agents)
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Tell of damage as an error of ours."""
+        try:
+            yield
+        except (sqlite3.Error, msgspec.DecodeError) as error:
+            raise StoreError(str(self.catalogue.folder), str(error)) from error

@@ -12,6 +12,7 @@ from agtail.errors import StoreError
 from agtail.event_log import EventSequence
 from agtail.model import Event
 from agtail.store.blocks import Hay, read_events, read_hay
+from agtail.store.catalogue import Catalogue
 
 _KEPT = 4
 """Blocks whose events stay decoded: neighbours are asked for together."""
@@ -29,11 +30,11 @@ class BlockRow(NamedTuple):
 
 
 class StoredEvents(EventSequence):
-    """The events of one stored session."""
+    """The events of one stored session; its catalogue stays open as long as they do."""
 
-    def __init__(self, connection: sqlite3.Connection, session: int) -> None:
-        self._connection = connection
-        rows = connection.execute(
+    def __init__(self, catalogue: Catalogue, session: int) -> None:
+        self._catalogue = catalogue
+        rows = catalogue.connection.execute(
             "SELECT id, first, count, kinds, time_min, time_max FROM blocks"
             " WHERE session = ? ORDER BY first",
             (session,),
@@ -73,10 +74,13 @@ class StoredEvents(EventSequence):
         return events
 
     def _row(self, columns: str, block: BlockRow) -> tuple[bytes, ...]:
-        row: tuple[bytes, ...] | None = self._connection.execute(
-            f"SELECT {columns} FROM blocks WHERE id = ?",  # noqa: S608 - constant text
-            (block.id,),
-        ).fetchone()
+        try:
+            row: tuple[bytes, ...] | None = self._catalogue.connection.execute(
+                f"SELECT {columns} FROM blocks WHERE id = ?",  # noqa: S608 - constant text
+                (block.id,),
+            ).fetchone()
+        except sqlite3.Error as error:
+            raise StoreError("store", f"{error}; agtail index verify says more") from error
         if row is None:
             raise StoreError("store", f"block {block.id} is missing: agtail index verify says more")
         return row

@@ -364,8 +364,14 @@ def _vacuum(catalogue: Catalogue) -> bool:
 
 def _checkpoint(catalogue: Catalogue) -> None:
     """Bring the log into the database and empty it, unless someone is reading."""
-    with contextlib.suppress(sqlite3.OperationalError):
-        catalogue.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    run = catalogue.connection.execute
+    (patience,) = run("PRAGMA busy_timeout").fetchone()
+    run("PRAGMA busy_timeout = 0").fetchone()  # who reads may do so for long
+    try:
+        with contextlib.suppress(sqlite3.OperationalError):
+            run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        run(f"PRAGMA busy_timeout = {patience}").fetchone()
 
 
 def _all_bytes(folder: Path) -> int:

@@ -73,6 +73,16 @@ _KEPT = ("cleanupPeriodDays", 30)
 """The setting for how many days transcripts are kept, and its default."""
 
 
+class _Entry(NamedTuple):
+    """What the desktop app's register says of a session, and when that was written."""
+
+    changed_ns: int
+    data: dict[str, Any]
+
+
+_NO_ENTRY = _Entry(0, {})
+
+
 class ClaudeCode:
     """Adapter of Claude Code, ``docs/agents/claude-code.md``."""
 
@@ -98,7 +108,7 @@ class ClaudeCode:
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
-        self._desktop: dict[str, dict[str, Any]] | None = None
+        self._desktop: dict[str, _Entry] | None = None
         self._calls: tuple[str, dict[str, Call]] = ("", {})
 
     def roots(self) -> list[Path]:
@@ -117,6 +127,8 @@ class ClaudeCode:
         """Find sessions, subagents included; files that share a beginning know each other."""
         places: list[tuple[Path, str | None]] = [(root, None) for root in self.roots()]
         places.extend((path, name) for name, path in self._surroundings.imported.items())
+        self._desktop = None  # the app goes on writing
+        register = self._register()
         seen: set[str] = set()
         for root, collection in places:
             found = {file.path: file for file in walk(root, _wanted, report)}
@@ -136,6 +148,7 @@ class ClaudeCode:
                 yield msgspec.structs.replace(
                     unit,
                     root=str(root),
+                    mtime_ns=max(unit.mtime_ns, register.get(unit.id, _NO_ENTRY).changed_ns),
                     owners=owners.get(path, ()),
                     imported_from=collection,
                 )
@@ -255,7 +268,7 @@ class ClaudeCode:
 
     def _labels(self, unit: Unit, health: Integrity) -> Iterator[Item]:
         """Titles and marks that do not stand in the transcript itself."""
-        desktop = self._register().get(unit.id, {})
+        desktop = self._register().get(unit.id, _NO_ENTRY).data
         if isinstance(desktop.get("title"), str):
             yield Title(desktop["title"], TITLE_GENERATED)
         archived = desktop.get("isArchived") is True
@@ -267,7 +280,7 @@ class ClaudeCode:
         if archived:
             yield Meta(archived=True)
 
-    def _register(self) -> dict[str, dict[str, Any]]:
+    def _register(self) -> dict[str, _Entry]:
         """Read the desktop app's register: titles and archive marks by session id."""
         if self._desktop is None:
             here = self._surroundings
@@ -279,8 +292,9 @@ class ClaudeCode:
             for folder in folders if here.root is None else ():
                 place = folder / "Claude" / "claude-code-sessions"
                 for file in walk(place, _is_register, lambda _error: None):
-                    entry = _small_json(file.path, Integrity())
-                    self._desktop[str(entry.get("cliSessionId"))] = entry
+                    data = _small_json(file.path, Integrity())
+                    entry = _Entry(file.mtime_ns, data)
+                    self._desktop[str(data.get("cliSessionId"))] = entry
         return self._desktop
 
     def _subagent_facts(self, unit: Unit, health: Integrity) -> Iterator[Item]:
