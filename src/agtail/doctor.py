@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agtail.agents import agent_ids
-from agtail.agents.base import Adapter, Retention, Unit
+from agtail.agents.base import Adapter, Retention, Unit, units_of
 from agtail.errors import AgtailError, SettingsError, SourceError, StoreMissingError
 from agtail.history import History
 from agtail.model import Session, Wire
@@ -222,7 +222,7 @@ class _Look:
     def __init__(self, history: History, agent: str, memory: _Memory) -> None:
         self.adapter = history.adapter(agent)
         self.skipped: list[Problem] = []
-        self.found = list(self.adapter.units(self._skip))
+        self.found = list(units_of(self.adapter, self._skip))
         self.units = memory.without_forgotten(self.found)
         self._history = history
         self._memory = memory

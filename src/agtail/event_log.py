@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from abc import abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
@@ -115,6 +114,8 @@ class EventLog(Events):
 
     def _write(self, event: Event) -> None:
         if self._file is None:
+            import tempfile  # noqa: PLC0415 - start-up time
+
             self._file = tempfile.TemporaryFile(prefix="agtail-")
         data = msgspec.msgpack.encode(event)
         self._file.seek(self._end)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agtail.agents import adapter_class, agent_ids
-from agtail.agents.base import Adapter, Peeks, Surroundings, Unit
+from agtail.agents.base import Adapter, Peeks, Surroundings, Unit, units_of
 from agtail.assemble import Transcript, assemble, unreadable
 from agtail.errors import (
     AmbiguousSessionError,
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from agtail.search.scan import Hit
     from agtail.store.append import Amendment
     from agtail.store.catalogue import Source
-    from agtail.store.refresh import Change, Progress
+    from agtail.store.changes import Change
+    from agtail.store.refresh import Progress
     from agtail.store.store import Store
 
 Warn = Callable[[str], None]
@@ -135,11 +136,8 @@ class History:
 
     def units(self) -> list[Unit]:
         """Find all sources, newest first over all agents, without reading them."""
-        found = [
-            unit for adapter in self._adapters.values() for unit in adapter.units(self._report)
-        ]
-        found.sort(key=lambda unit: (-unit.touched, unit.agent, unit.path))
-        return found
+        adapters = self._adapters.values()
+        return _newest_first(unit for each in adapters for unit in units_of(each, self._report))
 
     @property
     def store(self) -> Store | None:
@@ -162,14 +160,19 @@ class History:
         store = self._store
         if store is None:
             return None
-        from agtail.packing import PackingReader  # noqa: PLC0415 - start-up time
-
-        units = self.units()
         try:
+            units, seen = self._unsettled(store)
+            if not seen:
+                from agtail.store.changes import Change  # noqa: PLC0415 - start-up time
+
+                return Change()
+            from agtail.packing import PackingReader  # noqa: PLC0415 - start-up time
+
             change = store.refresh(
                 units,
                 PackingReader(self._arguments),
                 self._progress,
+                seen=seen,
                 amend=self._amend,
                 wait=wait,
                 warn=self._warn,
@@ -315,6 +318,28 @@ class History:
             return None
         return amend(self._store.catalogue, source, unit, self._adapters[unit.agent])
 
+    def _unsettled(self, store: Store) -> tuple[list[Unit], dict[str, bytes]]:
+        """Find the sources of the agents for which the store may not be up to date.
+
+        Returns:
+            The sources, newest first, and for each of these agents what its files look like;
+            that is empty when something could not be looked into, which has to be told each time.
+        """
+        found: list[Unit] = []
+        seen: dict[str, bytes] = {}
+        for agent, adapter in self._adapters.items():
+            problems: list[SourceError] = []
+            places = adapter.find(problems.append)
+            look = b"" if problems else store.unsettled(agent, places)
+            if look is not None:
+                if not seen:
+                    self._peeks.learn(store.peeks())
+                found.extend(adapter.units(places, problems.append))
+                seen[agent] = b"" if problems else look
+            for problem in problems:
+                self._report(problem)
+        return _newest_first(found), seen
+
     def _open(self, folder: Path, imported: dict[str, dict[str, Path]]) -> None:
         from agtail.store.store import Store  # noqa: PLC0415 - start-up time
 
@@ -323,9 +348,7 @@ class History:
             for agent, adapter in self._adapters.items()
         }
         try:
-            store = Store(folder, roots, self._warn)
-            self._peeks.learn(store.peeks())
-            self._store = store
+            self._store = Store(folder, roots, self._warn)
         except StoreError as error:
             self._warn(str(error))
 
@@ -361,6 +384,10 @@ class History:
 
     def _report(self, error: SourceError) -> None:
         self._warn(str(error))
+
+
+def _newest_first(units: Iterable[Unit]) -> list[Unit]:
+    return sorted(units, key=lambda unit: (-unit.touched, unit.agent, unit.path))
 
 
 _EXACT, _NAMED, _BEGUN = range(3)

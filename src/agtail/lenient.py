@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
+if TYPE_CHECKING:
+    from json import JSONDecoder
 
 from agtail.model import Integrity
 
@@ -101,7 +103,9 @@ def _decode_leniently(raw: bytes, health: Integrity) -> Any:
 
 
 @functools.cache
-def _lenient_decoder() -> json.JSONDecoder:
+def _lenient_decoder() -> JSONDecoder:
+    import json  # noqa: PLC0415 - start-up time
+
     def real(digits: str) -> float | str:
         number = float(digits)
         return number if math.isfinite(number) else digits
@@ -114,6 +118,8 @@ def _lenient_decoder() -> json.JSONDecoder:
 
 def _flatten(text: str) -> str:
     """Replace each part of a JSON text that lies deeper than :data:`MAX_DEPTH` by a string."""
+    import json  # noqa: PLC0415 - start-up time
+
     pieces, depth, copied, start = list[str](), 0, 0, 0
     for token in _TOKEN.finditer(text):
         bracket = token[0]

@@ -146,6 +146,15 @@ def read_json(path: str | Path, health: Integrity) -> Any:
     return value
 
 
+def read_object(path: str | Path) -> dict[str, Any]:
+    """Read a small JSON object beside a transcript: missing or damaged, it says nothing."""
+    try:
+        value = read_json(path, Integrity())
+    except SourceError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def read_slice(path: str | Path, offset: int, length: int) -> bytes:
     """Return the exact bytes of one record, as ``src`` names it (decompressed when packed).
 
@@ -278,15 +287,24 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def walk(root: str | Path, wanted: Callable[[str], bool], report: Report) -> Iterator[Found]:
+def walk(
+    root: str | Path,
+    wanted: Callable[[str], bool],
+    report: Report,
+    seen: set[tuple[int, int]] | None = None,
+) -> Iterator[Found]:
     """Yield what lies below ``root`` and has a wanted path relative to it, in order of name.
 
     Links to files and folders are followed; every real folder and file is visited once, so
     loops end and two links to one file give it once. A missing root yields nothing; what cannot
     be looked at is reported and passed over. A folder with a wanted name is yielded, because a
     source that cannot be read has to be told, and entered like any other.
+
+    ``seen`` is for an agent with several roots, which may be links to each other: what was
+    visited below one is added to it, and passed over below the next.
     """
-    seen: set[tuple[int, int]] = set()
+    if seen is None:
+        seen = set()
     pending = [(os.fspath(root), "")]
     while pending:
         folder, relative = pending.pop()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agtail.__main__ import INTERRUPTED, main
-from agtail.history import History
+from agtail.agents.claude_code.adapter import ClaudeCode
 
 Run = Callable[..., tuple[int, str, str]]
 ROOTS = ["--claude-dir", "claude/projects", "--codex-dir", "codex/sessions"]
@@ -402,10 +402,10 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
 
 
 def test_ctrl_c_ends_quietly_with_130(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    def interrupt(_self: History) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(History, "units", interrupt)
+    monkeypatch.setattr(ClaudeCode, "find", interrupt)
     assert run("list", *ROOTS) == (INTERRUPTED, "", "")
 
 

@@ -18,7 +18,7 @@ from agtail.agents.claude_code import reader
 from agtail.assemble import Transcript
 from agtail.history import History
 from agtail.store import append, blocks, refresh
-from agtail.store.refresh import Change
+from agtail.store.changes import Change
 
 
 @pytest.fixture(autouse=True)

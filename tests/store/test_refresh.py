@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,17 @@ from claude_home import Session, write, write_lines
 from codex_home import OTHER, Rollout
 
 from agtail import records
-from agtail.agents.base import Unit
+from agtail.agents.base import Adapter, Place, Unit
 from agtail.agents.claude_code import reader
+from agtail.agents.claude_code.adapter import ClaudeCode
+from agtail.agents.codex.adapter import Codex
 from agtail.errors import StoreError
 from agtail.history import History
+from agtail.records import Report
 from agtail.store import refresh
 from agtail.store.catalogue import Catalogue
-from agtail.store.refresh import Change, writing
+from agtail.store.changes import Change
+from agtail.store.refresh import writing
 from agtail.store.verify import verify
 
 NOTHING = (0, 0, 0, 0)
@@ -138,6 +142,50 @@ def test_nothing_is_read_when_nothing_changed(home: Home) -> None:
     assert home.changes() == (2, 0, 0, 0)
     assert home.changes() == NOTHING
     assert home.refresh().bytes == 0
+
+
+def test_only_agents_whose_files_changed_are_looked_at_closely(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = claude(home, "s1", "pears")
+    codex(home, "juice")
+    home.refresh()
+    told: list[str] = []
+    for adapter in (ClaudeCode, Codex):
+
+        def units(
+            self: Adapter,
+            places: list[Place],
+            report: Report,
+            tell: Callable[..., Iterator[Unit]] = adapter.units,
+        ) -> Iterator[Unit]:
+            told.append(self.agent)
+            return tell(self, places, report)
+
+        monkeypatch.setattr(adapter, "units", units)
+    assert home.changes() == NOTHING
+    assert told == []
+    stamp(path, 1_700_000_100)
+    assert home.changes() == (1, 0, 0, 0)
+    assert home.changes() == NOTHING
+    assert told == ["claude-code"]
+
+
+def test_root_that_is_emptied_while_nobody_looks(home: Home) -> None:
+    """Not there, and there but empty, are different things."""
+    path = claude(home, "s1", "pears")
+    home.refresh()
+    projects = home.path / ".claude/projects"
+    projects.rename(home.path / "unplugged")
+    assert home.changes() == NOTHING
+    projects.mkdir()
+    assert home.changes() == (0, 0, 1, 0)
+    assert home.gone() == ["s1"]
+    projects.rmdir()
+    (home.path / "unplugged").rename(projects)
+    assert path.exists()
+    assert home.changes() == (1, 0, 0, 0)
+    assert home.gone() == []
 
 
 def test_appended_record_is_found(home: Home) -> None:

@@ -15,6 +15,7 @@ from agtail.history import History
 from agtail.store import refresh, upkeep
 from agtail.store.archive import Archive
 from agtail.store.catalogue import Catalogue
+from agtail.store.changes import Change
 from agtail.store.choice import Choice
 from agtail.store.rebuild import distrust, saved
 from agtail.store.store import Store
@@ -324,7 +325,7 @@ def test_rebuilding_reads_again_what_is_there_and_keeps_what_is_gone(tmp_path: P
     assert faults(store)
     idle = history.refresh()
     assert idle is not None
-    assert idle._replace(seconds=0) == refresh.Change()
+    assert idle._replace(seconds=0) == Change()
     begun = distrust(store.catalogue, history.units())
     assert begun.kept == 2
     change = history.refresh(wait=True)

@@ -9,7 +9,7 @@ agents (pairing results, counting usage, times, titles, what is empty) is ``asse
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -69,6 +69,20 @@ def _is_readable(path: str) -> bool:
     except SourceError:
         return False
     return True
+
+
+class Place(NamedTuple):
+    """A folder that was looked into, and the files that discovery depends on.
+
+    Attributes:
+        path: the folder.
+        files: those found in it, in a fixed order.
+        imported_from: the collection of the import store that it belongs to.
+    """
+
+    path: str
+    files: list[Found]
+    imported_from: str | None = None
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
@@ -308,8 +322,15 @@ class Adapter(Protocol):
         """Folders (or databases) that hold sessions, present or not."""
         ...
 
-    def units(self, report: Report) -> Iterator[Unit]:
-        """Find the sessions without reading them; report what cannot be looked into."""
+    def find(self, report: Report) -> list[Place]:
+        """Look where sessions may lie, without opening any; report what cannot be looked into.
+
+        As long as this returns the same, :meth:`units` does, too.
+        """
+        ...
+
+    def units(self, places: Sequence[Place], report: Report) -> Iterator[Unit]:
+        """Tell which sessions there are in what :meth:`find` returned, without reading them."""
         ...
 
     def read(self, unit: Unit, health: Integrity) -> Iterator[Item]:
@@ -354,6 +375,11 @@ class Adapter(Protocol):
         A list that is missing, or that cannot be read, holds none.
         """
         ...
+
+
+def units_of(adapter: Adapter, report: Report) -> Iterator[Unit]:
+    """Find the sessions of an agent without reading them; report what cannot be looked into."""
+    return adapter.units(adapter.find(report), report)
 
 
 def expand(pattern: str, surroundings: Surroundings) -> Path:

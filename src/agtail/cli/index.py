@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from agtail.history import History
     from agtail.model import Wire
+    from agtail.store.changes import Change
     from agtail.store.rebuild import Rebuilt
-    from agtail.store.refresh import Change
     from agtail.store.store import Store
     from agtail.store.upkeep import Refreshed, Savings, Status
 

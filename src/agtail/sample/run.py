@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from agtail.__main__ import main
 from agtail.agents import agent_ids
+from agtail.agents.base import units_of
 from agtail.history import History
 
 ARGUMENTS = "AGTAIL_ARGS"
@@ -44,7 +45,7 @@ def has_history() -> bool:
     """Whether any agent has a session on this machine; stops at the first."""
     history = History()
     return any(
-        True for agent in agent_ids() for _ in history.adapter(agent).units(lambda _error: None)
+        True for agent in agent_ids() for _ in units_of(history.adapter(agent), lambda _error: None)
     )
 
 

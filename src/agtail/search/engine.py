@@ -57,12 +57,14 @@ class Engine:
 
     Args:
         catalogue: the store, as it was at one moment; closed when the answer is given.
-        sessions: the sessions to look at, in the order of search.
+        roots: folders of sessions: only what was found below them is looked at.
+        agents: agents whose sessions are looked at.
     """
 
-    def __init__(self, catalogue: Catalogue, sessions: list[StoredSession]) -> None:
+    def __init__(self, catalogue: Catalogue, roots: list[str], agents: list[str]) -> None:
         self._catalogue = catalogue
-        self._sessions = sessions
+        self._roots = roots
+        self._agents = agents
 
     def search(self, query: Query, *, before: int = 0, after: int = 0) -> Iterator[Hit]:
         """Yield what :func:`agtail.search.scan.scan` would yield for these sessions.
@@ -164,11 +166,10 @@ class Engine:
                     yield job(rows[number]) if answer is None else answer
 
     def _worth_a_look(self, candidates: set[int] | None) -> list[StoredSession]:
-        """Return the sessions that have a candidate, when these are few enough to ask."""
-        if candidates is None or len(candidates) > MANY:
-            return self._sessions
-        rows = self._catalogue.sessions_of(candidates)
-        return [session for session in self._sessions if session.id in rows]
+        """Return the sessions to look at, in order: those with a candidate, when these are few."""
+        few = candidates is not None and len(candidates) <= MANY
+        rows = self._catalogue.sessions_of(candidates or ()) if few else None
+        return self._catalogue.sessions(self._roots, self._agents, rows)
 
 
 class Plan:

@@ -37,6 +37,8 @@ CREATE TABLE sources (
   readers INTEGER NOT NULL, due INTEGER, unit BLOB NOT NULL, checkpoint BLOB,
   gone INTEGER NOT NULL DEFAULT 0, kept INTEGER NOT NULL DEFAULT 0,
   UNIQUE (agent, path));
+CREATE INDEX sources_due ON sources (due) WHERE due IS NOT NULL;
+CREATE TABLE settled (agent TEXT PRIMARY KEY, look BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions (
   id INTEGER PRIMARY KEY, source INTEGER NOT NULL, place INTEGER NOT NULL,
   session_id TEXT NOT NULL, touched INTEGER NOT NULL, record BLOB NOT NULL);
@@ -189,27 +191,41 @@ class Catalogue:
                 self.connection.execute("ROLLBACK")
             raise
 
-    def sources(self) -> dict[tuple[str, str], Source]:
-        """Return all sources by agent and path."""
+    def sources(self, agents: Iterable[str] | None = None) -> dict[tuple[str, str], Source]:
+        """Return the sources of some agents, or of all, by agent and path."""
+        names = None if agents is None else list(agents)
+        where = "" if names is None else f" WHERE agent IN ({marks(names)})"
         rows = self.connection.execute(
-            "SELECT agent, path, id, root, readers, unit, due, gone FROM sources"
+            f"SELECT agent, path, id, root, readers, unit, due, gone FROM sources{where}",  # noqa: S608 - only question marks are put in
+            names or (),
         )
         return {(agent, path): Source(*rest) for agent, path, *rest in rows}
 
-    def sessions(self, roots: Iterable[str], agents: Iterable[str]) -> list[StoredSession]:
-        """Return the sessions below some roots, in the order of search: newest first."""
-        wanted = list(roots)
-        names = list(agents)
+    def sessions(
+        self, roots: Iterable[str], agents: Iterable[str], only: set[int] | None = None
+    ) -> list[StoredSession]:
+        """Return the sessions below some roots, in the order of search: newest first.
+
+        Args:
+            roots: folders of sessions.
+            agents: agents whose sessions they are.
+            only: rows to choose from; ``None`` for all.
+        """
+        if only is not None and not only:
+            return []
+        wanted, names = list(roots), list(agents)
+        few = list(only) if only is not None and len(only) <= _CHUNK else []
         rows = self.connection.execute(
             f"""
             SELECT sessions.id, sessions.source, record, gone FROM sessions
             JOIN sources ON sources.id = sessions.source
-            WHERE root IN ({_marks(wanted)}) AND agent IN ({_marks(names)})
+            WHERE root IN ({marks(wanted)}) AND agent IN ({marks(names)})
+              {f"AND sessions.id IN ({marks(few)})" if few else ""}
             ORDER BY touched DESC, agent, path, place
             """,  # noqa: S608 - only question marks are put in
-            (*wanted, *names),
+            (*wanted, *names, *few),
         )
-        return [StoredSession(*row) for row in rows]
+        return [StoredSession(*row) for row in rows if only is None or row[0] in only]
 
     def sessions_of(self, blocks: Iterable[int]) -> set[int]:
         """Return the rows of the sessions that some blocks belong to."""
@@ -218,7 +234,7 @@ class Catalogue:
         for start in range(0, len(numbers), _CHUNK):
             chunk = numbers[start : start + _CHUNK]
             rows = self.connection.execute(
-                f"SELECT session FROM blocks WHERE id IN ({_marks(chunk)})",  # noqa: S608 - only question marks are put in
+                f"SELECT session FROM blocks WHERE id IN ({marks(chunk)})",  # noqa: S608 - only question marks are put in
                 chunk,
             )
             found.update(row[0] for row in rows)
@@ -412,5 +428,6 @@ def is_text(path: str) -> bool:
     return True
 
 
-def _marks(values: Sequence[object]) -> str:
+def marks(values: Sequence[object]) -> str:
+    """Return as many question marks as there are values."""
     return ", ".join("?" * len(values))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,6 +23,28 @@ Key = tuple[str, str]
 
 Known = Mapping[Key, Source]
 """What is stored."""
+
+
+class Change(NamedTuple):
+    """What a refresh did.
+
+    Attributes:
+        read: sources that were read from their beginning.
+        grown: sources of which only what was added was read.
+        bytes: bytes of the former.
+        vanished: sources whose file is gone.
+        moved: sources whose file lies elsewhere now.
+        seconds: how long it took.
+        busy: another process is at it; nothing was done.
+    """
+
+    read: int = 0
+    grown: int = 0
+    bytes: int = 0
+    vanished: int = 0
+    moved: int = 0
+    seconds: float = 0.0
+    busy: bool = False
 
 
 def key_of(unit: Unit) -> Key:
@@ -129,7 +152,7 @@ def _overlaps(block: BlockRow, first: int, last: int) -> bool:
 def vanished(known: Known, units: list[Unit], roots: Iterable[str]) -> dict[Key, Source]:
     """Return the sources that are no more, as far as their folders can be looked into."""
     present = set(map(key_of, units))
-    online = set(filter(_is_online, roots))
+    online = set(filter(is_online, roots))
     return {
         key: source
         for key, source in known.items()
@@ -137,7 +160,8 @@ def vanished(known: Known, units: list[Unit], roots: Iterable[str]) -> dict[Key,
     }
 
 
-def _is_online(root: str) -> bool:
+def is_online(root: str) -> bool:
+    """Whether a folder can be looked into: what lay in one that cannot has not vanished."""
     try:
         os.scandir(root).close()
     except OSError:

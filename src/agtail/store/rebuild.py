@@ -18,6 +18,7 @@ from agtail.store.blocks import Block
 from agtail.store.catalogue import Catalogue, Source
 from agtail.store.forgotten import leave_out
 from agtail.store.refresh import Packed, writing
+from agtail.store.settled import unsettle
 from agtail.store.upkeep import Refreshed, sign
 
 
@@ -98,6 +99,7 @@ def distrust(catalogue: Catalogue, units: Iterable[Unit]) -> Begun:
         connection.executemany(
             "UPDATE sources SET readers = 0, checkpoint = NULL WHERE id = ?", again
         )
+        unsettle(catalogue)
         (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM blocks").fetchone()
     return Begun(len(known) - len(again), last)
 

@@ -20,8 +20,9 @@ from agtail.store import changes
 from agtail.store.append import Amend
 from agtail.store.blocks import Block, cut
 from agtail.store.catalogue import Catalogue, is_text
-from agtail.store.changes import READERS, Key, Known, key_of
+from agtail.store.changes import READERS, Change, Key, Known, key_of
 from agtail.store.forgotten import leave_out
+from agtail.store.settled import settle, version
 from agtail.store.signatures import SEGMENT_BLOCKS, signature, write_segment
 
 SETTLED = 10 * 60 * 1000
@@ -41,28 +42,6 @@ Progress = Callable[[int, int, float], None]
 """Called with bytes done, bytes to do, and seconds since the start."""
 
 
-class Change(NamedTuple):
-    """What a refresh did.
-
-    Attributes:
-        read: sources that were read from their beginning.
-        grown: sources of which only what was added was read.
-        bytes: bytes of the former.
-        vanished: sources whose file is gone.
-        moved: sources whose file lies elsewhere now.
-        seconds: how long it took.
-        busy: another process is at it; nothing was done.
-    """
-
-    read: int = 0
-    grown: int = 0
-    bytes: int = 0
-    vanished: int = 0
-    moved: int = 0
-    seconds: float = 0.0
-    busy: bool = False
-
-
 class Packed(NamedTuple):
     """A source that has been read, ready to be stored."""
 
@@ -79,6 +58,7 @@ def refresh(
     read: Callable[[Unit], Packed],
     progress: Progress | None = None,
     *,
+    seen: Mapping[str, bytes],
     amend: Amend | None = None,
     wait: bool = False,
     warn: Callable[[str], None] = lambda _line: None,
@@ -90,7 +70,8 @@ def refresh(
 
     Args:
         catalogue: the open store.
-        units: all sources there are now.
+        units: all sources there are now, of the agents in question.
+        seen: these agents, each with what its files look like, see :mod:`agtail.store.settled`.
         roots: the folders they were looked for in; a source below one of them that exists and
             that is not among the units has vanished.
         read: reads and packs one source; called in worker processes when there is much to
@@ -105,17 +86,20 @@ def refresh(
             before stays; nothing is half there.
     """
     started = time.monotonic()
-    known = catalogue.sources()
+    state = version(catalogue)
+    known = catalogue.sources(seen)
     units = leave_out(catalogue, _storable(units, warn), known)
     vanished = changes.vanished(known, units, roots)
     todo = changes.changed(units, vanished, known)
     if not todo and not vanished:
+        _settle(catalogue, seen, state)
         return Change(seconds=time.monotonic() - started)
     with writing(catalogue.folder, wait=wait) as mine:
         if not mine:
             return Change(busy=True)
-        before, known = known, catalogue.sources()
-        if known != before:
+        before, known = known, catalogue.sources(seen)
+        alone = known == before
+        if not alone:
             # What another process has stored meanwhile is newer than the list of units.
             vanished = {key: source for key, source in vanished.items() if known.get(key) == source}
             units = leave_out(catalogue, units, known)
@@ -151,6 +135,8 @@ def refresh(
                     progress(done, total, time.monotonic() - started)
         _store(catalogue, batch, moved)
         seal(catalogue)
+        if alone and not moved:  # copies of what moved are read once more
+            settle(catalogue, seen)
         if progress and todo:
             progress(total, total, time.monotonic() - started)
     return Change(
@@ -161,6 +147,13 @@ def refresh(
         len(moved),
         time.monotonic() - started,
     )
+
+
+def _settle(catalogue: Catalogue, seen: Mapping[str, bytes], before: int) -> None:
+    """Note that nothing has changed, unless another process has stored something meanwhile."""
+    with writing(catalogue.folder, wait=False) as mine:
+        if mine and version(catalogue) == before:
+            settle(catalogue, seen)
 
 
 def _storable(units: list[Unit], warn: Callable[[str], None]) -> list[Unit]:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agtail.agents.base import Peeks, Unit
+from agtail.agents.base import Peeks, Place, Unit
 from agtail.assemble import Transcript
 from agtail.errors import StoreError
 from agtail.model import Session
 from agtail.store.catalogue import Catalogue, is_text
+from agtail.store.settled import look_of, looks
 from agtail.store.stored import StoredEvents
 
 if TYPE_CHECKING:
     from agtail.search.engine import Engine
-    from agtail.store.refresh import Change, Packed, Progress
+    from agtail.store.changes import Change
+    from agtail.store.refresh import Packed, Progress
 
 
 class Store:
@@ -78,6 +80,16 @@ class Store:
             )
         peeks.fresh.clear()
 
+    def unsettled(self, agent: str, places: list[Place]) -> bytes | None:
+        """Return what an agent's files look like, or ``None`` if all of that is stored.
+
+        The former is empty when they have to be looked at each time.
+        """
+        look = look_of(agent, places, self._roots)
+        with self._telling():
+            known = looks(self.catalogue, self._roots)
+        return None if look and known.get(agent) == look else look
+
     def refresh(
         self,
         units: list[Unit],
@@ -96,8 +108,7 @@ class Store:
         from agtail.search.engine import Engine  # noqa: PLC0415 - start-up time
 
         with self._telling():
-            snapshot = self.catalogue.snapshot()
-            return Engine(snapshot, snapshot.sessions(self._roots, self._agents))
+            return Engine(self.catalogue.snapshot(), self._roots, self._agents)
 
     def sessions(self) -> Iterator[Session]:
         """Yield the visible sessions, in the order of search."""

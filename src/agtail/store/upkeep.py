@@ -19,7 +19,9 @@ from agtail.store import forgotten
 from agtail.store.archive import Archive
 from agtail.store.blocks import folded, read_hay
 from agtail.store.catalogue import Catalogue, Source, StoredSession
-from agtail.store.refresh import Change, seal, writing
+from agtail.store.changes import Change
+from agtail.store.refresh import seal, writing
+from agtail.store.settled import unsettle
 from agtail.store.signatures import SEGMENT_BLOCKS, Segment, signature
 
 KEEP_OLD = 30 * 24 * 3600.0
@@ -249,6 +251,7 @@ def _drop_orphans(catalogue: Catalogue) -> int:
     """Remove rows whose owner is not there; only damage leaves such."""
     removed = 0
     with catalogue.transaction() as connection:
+        unsettle(catalogue)
         for table, column, owner in (
             ("sessions", "source", "sources"),
             ("blocks", "session", "sessions"),

@@ -204,7 +204,7 @@ def test_a_damaged_state_costs_one_line(tmp_path: Path, rollout: Rollout) -> Non
 def test_a_missing_folder_is_no_problem(tmp_path: Path) -> None:
     errors: list[SourceError] = []
     adapter = Codex(Surroundings(home=tmp_path, env={}))
-    assert list(adapter.units(errors.append)) == []
+    assert list(adapter.units(adapter.find(errors.append), errors.append)) == []
     assert errors == []
     assert list(adapter.transfer_files()) == []
 

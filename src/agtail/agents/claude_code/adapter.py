@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +16,14 @@ from agtail.agents.base import (
     Item,
     Location,
     Meta,
+    Place,
     Prompt,
     Retention,
     Surroundings,
     Title,
     Unit,
 )
+from agtail.agents.claude_code.register import NO_ENTRY, REGISTER, Entry, entries_of, registers
 from agtail.agents.claude_code.spawner import Call, spawned_by
 from agtail.agents.claude_code.text import string
 from agtail.agents.claude_code.tree import Head, by_age, ids_of, read_head
@@ -33,8 +35,8 @@ from agtail.records import (
     Position,
     Report,
     last_timestamp,
-    read_json,
     read_jsonl,
+    read_object,
     read_slice,
     walk,
 )
@@ -73,16 +75,6 @@ _KEPT = ("cleanupPeriodDays", 30)
 """The setting for how many days transcripts are kept, and its default."""
 
 
-class _Entry(NamedTuple):
-    """What the desktop app's register says of a session, and when that was written."""
-
-    changed_ns: int
-    data: dict[str, Any]
-
-
-_NO_ENTRY = _Entry(0, {})
-
-
 class ClaudeCode:
     """Adapter of Claude Code, ``docs/agents/claude-code.md``."""
 
@@ -108,7 +100,7 @@ class ClaudeCode:
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
-        self._desktop: dict[str, _Entry] | None = None
+        self._desktop: dict[str, Entry] | None = None
         self._calls: tuple[str, dict[str, Call]] = ("", {})
 
     def roots(self) -> list[Path]:
@@ -123,19 +115,27 @@ class ClaudeCode:
             (Path(shared) if shared else here.home / ".config") / "claude" / "projects",
         ]
 
-    def units(self, report: Report) -> Iterator[Unit]:
-        """Find sessions, subagents included; files that share a beginning know each other."""
-        places: list[tuple[Path, str | None]] = [(root, None) for root in self.roots()]
-        places.extend((path, name) for name, path in self._surroundings.imported.items())
-        self._desktop = None  # the app goes on writing
-        register = self._register()
-        seen: set[str] = set()
-        for root, collection in places:
-            found = {file.path: file for file in walk(root, _wanted, report)}
-            if seen:  # the roots of one agent may be links to each other
-                found = {path: found[path] for path in found if os.path.realpath(path) not in seen}
-            if found and len(places) > 1:
-                seen.update(map(os.path.realpath, found))
+    def find(self, report: Report) -> list[Place]:
+        """Find transcripts and what lies beside them, and the desktop app's register."""
+        folders: list[tuple[Path, str | None]] = [(root, None) for root in self.roots()]
+        folders.extend((path, name) for name, path in self._surroundings.imported.items())
+        seen: set[tuple[int, int]] = set()
+        return [
+            *registers(self._surroundings),
+            *(
+                Place(str(root), list(walk(root, _wanted, report, seen)), collection)
+                for root, collection in folders
+            ),
+        ]
+
+    def units(self, places: Sequence[Place], report: Report) -> Iterator[Unit]:
+        """Tell sessions, subagents included; files that share a beginning know each other."""
+        del report
+        register = self._desktop = entries_of(places)
+        for root, files, collection in places:
+            if os.path.basename(root) == REGISTER:
+                continue
+            found = {file.path: file for file in files}
             peeks = {
                 path: self._surroundings.peeks.look(file, _peek)
                 for path, file in found.items()
@@ -147,8 +147,8 @@ class ClaudeCode:
                 unit = _unit(found, path, head, peeks[path][3])
                 yield msgspec.structs.replace(
                     unit,
-                    root=str(root),
-                    mtime_ns=max(unit.mtime_ns, register.get(unit.id, _NO_ENTRY).changed_ns),
+                    root=root,
+                    mtime_ns=max(unit.mtime_ns, register.get(unit.id, NO_ENTRY).changed_ns),
                     owners=owners.get(path, ()),
                     imported_from=collection,
                 )
@@ -161,10 +161,10 @@ class ClaudeCode:
         subagent = _is_subagent(unit.path)
         warm_up = False
         if subagent:
-            yield from self._subagent_facts(unit, health)
+            yield from self._subagent_facts(unit)
             warm_up = _is_warm_up(unit.path) and self._spawner(unit) is None
         else:
-            yield from self._labels(unit, health)
+            yield from self._labels(unit)
         reader = Reader(
             unit.id,
             folder,
@@ -223,7 +223,7 @@ class ClaudeCode:
         if self._surroundings.root is not None and not path.is_file():
             return None
         setting, default = _KEPT
-        days = _small_json(str(path), Integrity()).get(setting)
+        days = read_object(str(path)).get(setting)
         if isinstance(days, bool) or not isinstance(days, int | float) or days < 0:
             return Retention(days=default, setting=setting, path=str(path), default=True)
         return Retention(days=days, setting=setting, path=str(path))
@@ -266,41 +266,30 @@ class ClaudeCode:
                     owners[path] = tuple(ordered[:index])
         return owners
 
-    def _labels(self, unit: Unit, health: Integrity) -> Iterator[Item]:
+    def _labels(self, unit: Unit) -> Iterator[Item]:
         """Titles and marks that do not stand in the transcript itself."""
-        desktop = self._register().get(unit.id, _NO_ENTRY).data
+        desktop = self._register().get(unit.id, NO_ENTRY).data
         if isinstance(desktop.get("title"), str):
             yield Title(desktop["title"], TITLE_GENERATED)
         archived = desktop.get("isArchived") is True
         for path in unit.sidecars:
-            label = _small_json(path, health)
+            label = read_object(path)
             if path.endswith("custom-title.json") and isinstance(label.get("customTitle"), str):
                 yield Title(label["customTitle"], TITLE_NAMED)
             archived = archived or label.get("archived") is True
         if archived:
             yield Meta(archived=True)
 
-    def _register(self) -> dict[str, _Entry]:
+    def _register(self) -> dict[str, Entry]:
         """Read the desktop app's register: titles and archive marks by session id."""
         if self._desktop is None:
-            here = self._surroundings
-            roaming = here.env.get("APPDATA")
-            folders = [here.home / "Library" / "Application Support"]
-            if roaming:
-                folders.append(Path(roaming))
-            self._desktop = {}
-            for folder in folders if here.root is None else ():
-                place = folder / "Claude" / "claude-code-sessions"
-                for file in walk(place, _is_register, lambda _error: None):
-                    data = _small_json(file.path, Integrity())
-                    entry = _Entry(file.mtime_ns, data)
-                    self._desktop[str(data.get("cliSessionId"))] = entry
+            self._desktop = entries_of(registers(self._surroundings))
         return self._desktop
 
-    def _subagent_facts(self, unit: Unit, health: Integrity) -> Iterator[Item]:
+    def _subagent_facts(self, unit: Unit) -> Iterator[Item]:
         meta = next((path for path in unit.sidecars if path.endswith(".meta.json")), None)
         if meta is not None:
-            facts = _small_json(meta, health)
+            facts = read_object(meta)
             yield Meta(
                 agent_name=string(facts.get("agentType")),
                 spawned_by_tool_use_id=string(facts.get("toolUseId")),
@@ -369,11 +358,6 @@ def _wanted(relative: str) -> bool:
     )
 
 
-def _is_register(relative: str) -> bool:
-    name = relative.rpartition("/")[2]
-    return name.startswith("local_") and name.endswith(".json")
-
-
 def _is_transcript(path: str) -> bool:
     return path.endswith((".jsonl", ".jsonl.zst"))
 
@@ -419,13 +403,3 @@ def _is_warm_up(path: str) -> bool:
         if record.data.get("type") == "user" or answers > 1:
             return False
     return True
-
-
-def _small_json(path: str, health: Integrity) -> dict[str, Any]:
-    """Read a sidecar; a missing or damaged one says nothing and costs nothing."""
-    del health
-    try:
-        value = read_json(path, Integrity())
-    except SourceError:
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from agtail.agents.base import (
     Item,
     Location,
     Meta,
+    Place,
     Prompt,
     Retention,
     Surroundings,
@@ -137,12 +138,16 @@ class Codex:
         """The folder of rollouts and, beside it, that of archived ones."""
         return [self._scopes[0].sessions, self._scopes[0].archived]
 
-    def units(self, report: Report) -> Iterator[Unit]:
-        """Find threads: the files of one thread are one session."""
+    def find(self, report: Report) -> list[Place]:
+        """Find rollouts, archived ones, and the files that name them."""
+        return [place for scope in self._scopes for place in _places(scope, report)]
+
+    def units(self, places: Sequence[Place], report: Report) -> Iterator[Unit]:
+        """Tell threads: the files of one thread are one session."""
         self._threads.clear()
         for scope in self._scopes:
             scope.names.refresh(report)
-            threads = _threads(scope, report)
+            threads = _threads(scope, places)
             peeks = {
                 file.found.path: self._peeks.look(file.found, _peek)
                 for files in threads.values()
@@ -191,7 +196,7 @@ class Codex:
     def transfer_files(self) -> Iterable[str]:
         """Rollouts of this machine and the index of their names."""
         scope = self._scopes[0]
-        for files in _threads(scope, lambda _error: None).values():
+        for files in _threads(scope, _places(scope, _ignored)).values():
             for file in files:
                 yield file.found.path
         index = scope.sessions.parent / INDEX
@@ -247,13 +252,13 @@ class Codex:
 
     def _scope_of(self, unit: Unit) -> _Scope:
         scope = next(scope for scope in self._scopes if scope.collection == unit.imported_from)
-        scope.names.refresh(lambda _error: None)
+        scope.names.refresh(_ignored)
         return scope
 
     def _spawner(self, unit: Unit, parent: str) -> Iterator[Item]:
         """Find the call in the parent that spawned this thread."""
         if not self._threads:
-            list(self.units(lambda _error: None))
+            list(self.units(self.find(_ignored), _ignored))
         local = self._threads.get((None, parent), ())
         for path in self._threads.get((unit.imported_from, parent), local):
             if call := self._spawns(path).get(unit.id):
@@ -273,16 +278,28 @@ class Codex:
         return known[1]
 
 
+def _ignored(_error: SourceError) -> None:
+    """Say nothing of what was told before."""
+
+
 def _scope(sessions: Path, collection: str | None) -> _Scope:
     home = sessions.parent
     return _Scope(sessions, home / "archived_sessions", Names(str(home)), collection)
 
 
-def _threads(scope: _Scope, report: Report) -> dict[str, list[_File]]:
-    """Find the rollouts of a home, each once, by thread; the files of one in order of writing."""
+def _places(scope: _Scope, report: Report) -> Iterator[Place]:
+    """Look into one home."""
+    for folder in (scope.sessions, scope.archived):
+        yield Place(str(folder), list(walk(folder, _wanted, report)), scope.collection)
+    yield Place(str(scope.sessions.parent), scope.names.files(), scope.collection)
+
+
+def _threads(scope: _Scope, places: Iterable[Place]) -> dict[str, list[_File]]:
+    """Tell the rollouts of a home, each once, by thread; the files of one in order of writing."""
     files: dict[str, _File] = {}
-    for root, archived in ((scope.sessions, False), (scope.archived, True)):
-        for found in walk(root, _wanted, report):
+    found_in = {place.path: place.files for place in places}
+    for folder, archived in ((scope.sessions, False), (scope.archived, True)):
+        for found in found_in[str(folder)]:
             file = _File(found, archived)
             name = os.path.basename(found.path).removesuffix(".zst")
             if name not in files or _better(file, files[name]):

@@ -14,7 +14,7 @@ from agtail.agents.codex.lines import string
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
 from agtail.model import Integrity
-from agtail.records import Report, open_database, read_jsonl
+from agtail.records import Found, Report, open_database, read_jsonl
 
 INDEX = "session_index.jsonl"
 
@@ -39,23 +39,27 @@ class Names:
 
     def __init__(self, home: str) -> None:
         self._home = home
-        self._signature: object = None
+        self._read: list[Found] | None = None
         self._names: dict[str, Name] = {}
 
     def refresh(self, report: Report) -> None:
         """Read the indexes if they are new or have changed; a damaged one is reported once."""
-        state = _newest_state(self._home)
-        index = os.path.join(self._home, INDEX)
-        files = [index, *((state, f"{state}-wal") if state else ())]
-        signature = tuple(map(_stamp, files))
-        if signature == self._signature:
+        files = self.files()
+        if files == self._read:
             return
-        self._signature = signature
+        self._read = files
         self._names = {}
-        if os.path.exists(index):
-            self._read_index(index, report)
-        if state:
-            self._read_state(state, report)
+        for path in (file.path for file in files):
+            if os.path.basename(path) == INDEX:
+                self._read_index(path, report)
+            elif path.endswith(".sqlite"):
+                self._read_state(path, report)
+
+    def files(self) -> list[Found]:
+        """Return the files that hold names, as they are now: index, database, its log."""
+        state = _newest_state(self._home)
+        names = [os.path.join(self._home, INDEX), *((state, f"{state}-wal") if state else ())]
+        return [file for name in names if (file := _found(name)) is not None]
 
     def of(self, thread: str) -> Name:
         """Return what is known of a thread."""
@@ -107,8 +111,8 @@ def _newest_state(home: str) -> str | None:
     return found[max(found)] if found else None
 
 
-def _stamp(path: str) -> tuple[int, int] | None:
+def _found(path: str) -> Found | None:
     with contextlib.suppress(OSError):
         info = os.stat(path)
-        return info.st_mtime_ns, info.st_size
+        return Found(path, info.st_size, info.st_mtime_ns)
     return None
