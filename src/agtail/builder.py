@@ -382,9 +382,10 @@ class Builder:
 
 def total(usages: Iterable[Usage]) -> Usage | None:
     """Add up, field by field; ``None`` for nothing. A part is known when any of them knows it."""
-    rows = [msgspec.structs.astuple(usage) for usage in usages]
-    if not rows:
-        return None
+    known_ones = list(usages)
+    if len(known_ones) < 2:
+        return msgspec.structs.replace(known_ones[0]) if known_ones else None
+    rows = map(msgspec.structs.astuple, known_ones)
     sums = ([value for value in column if value is not None] for column in zip(*rows, strict=True))
     known = (sum(values) if values else None for values in sums)
     return Usage(**dict(zip(Usage.__struct_fields__, known, strict=True)))  # type: ignore[arg-type]

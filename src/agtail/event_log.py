@@ -74,7 +74,7 @@ class EventLog(Events):
 
     def __iter__(self) -> Iterator[Event]:
         for index in range(len(self)):
-            yield self[index]
+            yield self._at(index)
 
     def append(self, event: Event) -> int:
         """Add an event, give it its number, and return that."""

@@ -22,6 +22,8 @@ _OPENINGS = {
 }
 """How the base64 of a file of a known type begins."""
 
+_OPENING = tuple(_OPENINGS)
+_PAYLOADS = ("base64", "data")
 _MEDIA_KEYS = ("media_type", "mediaType", "mime_type", "mimeType", "type")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{128,}={0,2}")
 _DATA_URL = re.compile(
@@ -89,7 +91,7 @@ def strip_base64(value: object) -> tuple[Any, list[Blob]]:
 
 def _strip(value: Any, blobs: list[Blob]) -> Any:
     if isinstance(value, str):
-        if value.startswith(tuple(_OPENINGS)) and _BASE64.fullmatch(value):
+        if value.startswith(_OPENING) and _BASE64.fullmatch(value):
             return _cut(blob_from_base64(value, _opened(value)), blobs)
         return _strip_text(value, blobs) if ";base64," in value else value
     if isinstance(value, list):
@@ -109,11 +111,9 @@ def _opened(data: str) -> str:
 
 def _strip_field(record: dict[str, Any], key: str, blobs: list[Blob]) -> Any:
     field = record[key]
-    if isinstance(field, str) and field and not field.startswith("data:"):
+    if key in _PAYLOADS and isinstance(field, str) and field and not field.startswith("data:"):
         media_type = _media_type(record)
-        if key == "base64" or (
-            key == "data" and (media_type is not None or record.get("type") == "base64")
-        ):
+        if key == "base64" or media_type is not None or record.get("type") == "base64":
             return _cut(blob_from_base64(field, media_type or ""), blobs)
     return _strip(field, blobs)
 

@@ -136,10 +136,10 @@ def read_hay(data: bytes) -> Hay:
     return Hay(cards, content[4 + size :], plain)
 
 
-def folded(haystacks: Iterable[str]) -> bytes:
-    """Return the text of a block as it is signed."""
+def folded(haystacks: Iterable[str], *, plain: bool | None = None) -> bytes:
+    """Return the text of a block as it is signed; ``plain`` as for :func:`fold`."""
     # A separator that no literal spans by chance: grams across two events would be noise.
-    return fold("\n".join(haystacks)).encode()
+    return fold("\n".join(haystacks), plain=plain).encode()
 
 
 def read_events(hay: Hay, rest: bytes) -> list[Event]:
@@ -212,8 +212,8 @@ def _restore(card: Card, text: bytes, event: Event) -> None:
 
 def _block(first: int, cards: list[Card], texts: list[str], rest: list[Event]) -> Block:
     text = "".join(texts)
-    plain = is_plain(text) and _KELVIN not in text
-    head = msgspec.msgpack.encode((plain, cards))
+    plain = is_plain(text)
+    head = msgspec.msgpack.encode((plain and _KELVIN not in text, cards))
     hay = b"".join((len(head).to_bytes(4, "little"), head, text.encode()))
     times = [card.time for card in cards if card.time is not None]
     timed = len(times) == len(cards)
@@ -226,7 +226,7 @@ def _block(first: int, cards: list[Card], texts: list[str], rest: list[Event]) -
         max(times) if timed else None,
         compress(hay),
         compress(msgspec.msgpack.encode(rest)),
-        folded(texts),
+        folded(texts, plain=plain),
     )
 
 

@@ -129,6 +129,7 @@ def refresh(
             pending += packed.unit.size
             if pending >= _BATCH:
                 _store(catalogue, batch, moved)
+                seal(catalogue)
                 done += pending
                 batch, pending = [], 0
                 if progress:

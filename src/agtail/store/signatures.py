@@ -72,9 +72,10 @@ def _signature_fast(folded: bytes) -> bytes:
         # is zero, as the byte behind the end makes of the last one.
         overlapping = np.ndarray((windows,), "<u4", folded + b"\0", 0, (1,))
         grams = overlapping.astype(np.uint32)
-        for numbers in (grams, grams & np.uint32(0xFFFFFF)):
-            places = (numbers * np.uint32(_MULTIPLIER)) >> np.uint32(_SHIFT)
-            marked[places.astype(np.intp)] = True
+        for numbers in (grams & np.uint32(0xFFFFFF), grams):
+            numbers *= np.uint32(_MULTIPLIER)  # noqa: PLW2901 - in place is twice as fast
+            numbers >>= np.uint32(_SHIFT)  # noqa: PLW2901 - as above
+            marked[numbers.astype(np.intp)] = True
     return np.packbits(marked, bitorder="little").tobytes()
 
 

@@ -14,6 +14,9 @@ from agtail.agents.codex.survey import NEVER, Survey, compare, take_survey
 from agtail.errors import SourceError
 from agtail.model import Integrity
 
+SMALL = 4 * 1024 * 1024
+"""Bytes up to which a file is held in memory, for it has to be gone through twice."""
+
 
 def read_thread(unit: Unit, health: Integrity, *, named: bool) -> Generator[Item, None, str | None]:
     """Map the records of a thread.
@@ -35,10 +38,12 @@ def read_thread(unit: Unit, health: Integrity, *, named: bool) -> Generator[Item
     cutoffs = _cutoffs(parts)
     for index, part in enumerate(parts):
         try:
-            survey = take_survey(read_lines(part, Integrity()), unit.id)
+            held = list(read_lines(part, health)) if _is_small(part) else None
+            survey = take_survey(read_lines(part, Integrity()) if held is None else held, unit.id)
             if survey.own_from is None:
                 survey.own_from = _own_from(part, survey, unit.owners)
-            yield from reader.items(part, read_lines(part, health), survey, cutoffs[index])
+            lines = read_lines(part, health) if held is None else held
+            yield from reader.items(part, lines, survey, cutoffs[index])
         except SourceError as error:
             if len(parts) == 1:
                 raise
@@ -47,6 +52,14 @@ def read_thread(unit: Unit, health: Integrity, *, named: bool) -> Generator[Item
     if rewinds:
         yield Abandoned(lines=frozenset(), branches=rewinds)
     return reader.parent or None
+
+
+def _is_small(path: str) -> bool:
+    """Whether a file is better held in memory than read twice."""
+    try:
+        return path.endswith(".jsonl") and os.path.getsize(path) <= SMALL
+    except OSError:
+        return False
 
 
 def spawn_calls(path: str) -> Iterator[tuple[str, str]]:
