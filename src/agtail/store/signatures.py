@@ -14,8 +14,13 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from agtail.search.grams import Needs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SLOTS = 32_768
 """Bits of a signature."""
@@ -35,6 +40,9 @@ _MAGIC = b"agtbits\n"
 _FACTS = struct.Struct("<8sIII")  # magic, version, slots, blocks; the CRC-32 follows
 _HEADER_BYTES = _FACTS.size + 4
 _TURNED_BYTES = 128  # of each signature at a time: bounds the memory for turning them to 1 MB
+_SWAPS = ((7, 0x00AA00AA00AA00AA), (14, 0x0000CCCC0000CCCC), (28, 0x00000000F0F0F0F0))
+"""Steps that turn eight by eight bits: how far bits move, and those that do."""
+
 FEW = 4
 """Signatures that are made sooner than numpy is loaded."""
 
@@ -99,6 +107,22 @@ def covers(needs: Needs, bitmap: bytes) -> bool:
     ) and all(any(covers(each, bitmap) for each in group) for group in needs.any_of)
 
 
+def _turned(by_block: NDArray[np.uint8]) -> bytes:
+    """Turn bits by block into bits by slot: squares of eight by eight, each in one number.
+
+    Args:
+        by_block: blocks by eights, blocks of the eight, bytes of the signature.
+    """
+    import numpy as np  # noqa: PLC0415 - as above
+
+    eights = np.ascontiguousarray(by_block.transpose(2, 0, 1)).view("<u8")[..., 0]
+    for step, mask in _SWAPS:
+        swapped = (eights ^ (eights >> np.uint64(step))) & np.uint64(mask)
+        eights = eights ^ swapped ^ (swapped << np.uint64(step))
+    squares = np.ascontiguousarray(eights).view(np.uint8).reshape(*eights.shape, 8)
+    return squares.transpose(0, 2, 1).tobytes()
+
+
 def write_segment(path: str, signatures: Sequence[bytes]) -> None:
     """Write the signatures of up to 1,024 blocks as a segment, private to the user.
 
@@ -110,18 +134,19 @@ def write_segment(path: str, signatures: Sequence[bytes]) -> None:
     import numpy as np  # noqa: PLC0415 - as above
 
     assert 0 < len(signatures) <= SEGMENT_BLOCKS
-    stacked = np.frombuffer(b"".join(signatures), np.uint8)
-    by_block = stacked.reshape(len(signatures), SIGNATURE_BYTES)
+    missing = -len(signatures) % 8
+    stacked = np.frombuffer(b"".join(signatures) + bytes(missing * SIGNATURE_BYTES), np.uint8)
+    by_block = stacked.reshape(-1, 8, SIGNATURE_BYTES)
     unfinished = f"{path}.new"
     with contextlib.suppress(FileNotFoundError):
         os.unlink(unfinished)  # left behind by a crash
     try:
         with open(unfinished, "xb", opener=_private) as file:
             file.write(_header(len(signatures)))
-            for first in range(0, SIGNATURE_BYTES, _TURNED_BYTES):
-                part = by_block[:, first : first + _TURNED_BYTES]
-                by_slot = np.unpackbits(part, axis=1, bitorder="little").T
-                file.write(np.packbits(by_slot, axis=1, bitorder="little").tobytes())
+            file.writelines(
+                _turned(by_block[:, :, first : first + _TURNED_BYTES])
+                for first in range(0, SIGNATURE_BYTES, _TURNED_BYTES)
+            )
             file.flush()
             os.fsync(file.fileno())
         os.replace(unfinished, path)
