@@ -11,6 +11,7 @@ import itertools
 import os
 import sqlite3
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
@@ -37,7 +38,10 @@ MUCH = 1500
 """Blocks to open beyond which worker processes are worth their start."""
 
 WINDOW = 64
-"""Sessions that workers are ahead of what is printed."""
+"""Sessions that are given to the workers at a time: they are one or two of these ahead."""
+
+CHUNK = 4
+"""Sessions that a worker takes at a time."""
 
 T = TypeVar("T")
 
@@ -159,17 +163,31 @@ class Engine:
         known = (self._catalogue, self._catalogue.state(), rows)
         with context.Pool(workers, _begin_work, known) as pool:
             # A window at a time: what is slow to be printed must not pile up.
+            begun: deque[tuple[range, Iterator[T | None]]] = deque()
             for start in range(0, len(rows), WINDOW):
                 window = range(start, min(start + WINDOW, len(rows)))
-                for number, answer in zip(window, pool.imap(_work, window), strict=True):
-                    # One that saw another state of the store cannot answer.
-                    yield job(rows[number]) if answer is None else answer
+                begun.append((window, pool.imap(_work, window, chunksize=CHUNK)))
+                if len(begun) > 1:
+                    yield from _in_turn(job, rows, *begun.popleft())
+            for window, answers in begun:
+                yield from _in_turn(job, rows, window, answers)
 
     def _worth_a_look(self, candidates: set[int] | None) -> list[StoredSession]:
         """Return the sessions to look at, in order: those with a candidate, when these are few."""
         few = candidates is not None and len(candidates) <= MANY
         rows = self._catalogue.sessions_of(candidates or ()) if few else None
         return self._catalogue.sessions(self._roots, self._agents, rows)
+
+
+def _in_turn(
+    job: Callable[[StoredSession], T],
+    rows: list[StoredSession],
+    window: range,
+    answers: Iterator[T | None],
+) -> Iterator[T]:
+    for number, answer in zip(window, answers, strict=True):
+        # A worker that saw another state of the store cannot answer.
+        yield job(rows[number]) if answer is None else answer
 
 
 class Plan:
@@ -220,16 +238,21 @@ class Plan:
         query = self._query
         if query.about_sessions and not query.wants_session(row.session):
             return 0
-        return sum(1 for _ in self._matches(row)[1])
+        events, blocks = self._candidates(row)
+        opened = map(events.hay, blocks)
+        return sum(_count(query, hay) for hay in opened if self._check(hay))
 
     def _matches(self, row: StoredSession) -> tuple[StoredEvents, Iterator[Found]]:
+        events, blocks = self._candidates(row)
+        return events, _verified(self._query, events, blocks, self._check)
+
+    def _candidates(self, row: StoredSession) -> tuple[StoredEvents, list[BlockRow]]:
         events = StoredEvents(self._catalogue, row.id)
-        blocks = [
+        return events, [
             block
             for block in events.blocks
             if self._fits(block) and (self.candidates is None or block.id in self.candidates)
         ]
-        return events, _verified(self._query, events, blocks, self._check)
 
 
 _job: Callable[[StoredSession], object] | None = None
@@ -277,16 +300,38 @@ def _all_matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
 def _literal_matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
     """Do the same for a literal pattern, which is looked for in all of the block at once."""
     pattern = query.pattern
-    if query.sensitive:
-        whole, wanted = hay.data, pattern.encode()
-    elif hay.plain and pattern.isascii():
-        # Nothing in the block folds to ASCII but ASCII itself.
-        whole, wanted = hay.data.lower(), pattern.lower().encode()
-    elif fold(pattern).encode() not in fold(hay.data.decode()).encode():
-        return
-    else:
+    if (direct := _direct(query, hay)) is not None:
+        for index, start, end, at in _places(query, hay, *direct):
+            before = len(hay.data[start:at].decode())
+            yield index, hay.data[start:end].decode(), (before, before + len(pattern))
+    elif fold(pattern).encode() in fold(hay.data.decode()).encode():
         yield from _all_matches(query, hay)
-        return
+
+
+def _count(query: Query, hay: Hay) -> int:
+    """Count the matches in a block."""
+    if query.regex or not query.pattern:
+        return sum(1 for _ in _all_matches(query, hay))
+    if (direct := _direct(query, hay)) is not None:
+        return sum(1 for _ in _places(query, hay, *direct))
+    return sum(1 for _ in _literal_matches(query, hay))
+
+
+def _direct(query: Query, hay: Hay) -> tuple[bytes, bytes] | None:
+    """Return bytes that are found in bytes wherever the literal pattern matches, if that works."""
+    pattern = query.pattern
+    if query.sensitive:
+        return hay.data, pattern.encode()
+    if hay.plain and pattern.isascii():
+        # Nothing in the block folds to ASCII but ASCII itself.
+        return hay.data.lower(), pattern.lower().encode()
+    return None
+
+
+def _places(
+    query: Query, hay: Hay, whole: bytes, wanted: bytes
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the events with a match: index, where the event begins and ends, where it matches."""
     at = whole.find(wanted)
     end = 0
     for index, card in enumerate(hay.cards):
@@ -298,8 +343,7 @@ def _literal_matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
         if not 0 <= at < end:
             continue
         if query.wants_event(card):
-            before = len(hay.data[start:at].decode())
-            yield index, hay.data[start:end].decode(), (before, before + len(pattern))
+            yield index, start, end, at
         at = whole.find(wanted, end)
 
 
