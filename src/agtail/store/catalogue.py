@@ -163,6 +163,8 @@ class Catalogue:
         Also for a forked process, since one must not be used on both sides.
         """
         self.connection = self._connect()
+        # For who reads alone: what a writer has mapped would count as its own memory.
+        self.connection.execute("PRAGMA mmap_size = 1073741824")
         self.connection.execute("BEGIN")
         self.state()  # the first look is the moment
 
@@ -395,7 +397,6 @@ class Catalogue:
         try:
             connection.execute("PRAGMA journal_mode = WAL").fetchone()
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA mmap_size = 1073741824")
         except sqlite3.Error:
             connection.close()
             raise
