@@ -6,6 +6,7 @@ Nothing here writes beside a source, and one bad line, file or directory never s
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import re
 import stat
@@ -287,6 +288,9 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
+_NAME = operator.attrgetter("name")
+
+
 def walk(
     root: str | Path,
     wanted: Callable[[str], bool],
@@ -315,21 +319,22 @@ def walk(
                 continue
             seen.add(key)
             with os.scandir(folder) as entries:
-                ordered = sorted(entries, key=lambda entry: entry.name)
+                ordered = sorted(entries, key=_NAME)
         except OSError as error:
             if relative or not isinstance(error, FileNotFoundError):
                 report(SourceError(folder, reason_of(error)))
             continue
         folders = []
         for entry in ordered:
-            inner = f"{relative}{entry.name}"
+            inner = relative + entry.name
             try:
                 is_folder = entry.is_dir()
                 if is_folder:
-                    folders.append((entry.path, f"{inner}/"))
+                    folders.append((entry.path, inner + "/"))
                 if not wanted(inner):
                     continue
-                info = os.stat(entry.path)  # the entry's own stat has no inode on Windows
+                path = entry.path
+                info = os.stat(path)  # the entry's own stat has no inode on Windows
             except OSError as error:
                 report(SourceError(entry.path, reason_of(error)))
                 continue
@@ -337,7 +342,7 @@ def walk(
             if key not in seen:
                 if not is_folder:
                     seen.add(key)
-                yield Found(entry.path, info.st_size, info.st_mtime_ns)
+                yield Found(path, info.st_size, info.st_mtime_ns)
         pending.extend(reversed(folders))
 
 

@@ -166,7 +166,7 @@ class Catalogue:
         # For who reads alone: what a writer has mapped would count as its own memory.
         self.connection.execute("PRAGMA mmap_size = 1073741824")
         self.connection.execute("BEGIN")
-        self.state()  # the first look is the moment
+        self.connection.execute("SELECT 1 FROM meta").fetchone()  # the first look is the moment
 
     def state(self) -> tuple[int, int]:
         """Return what tells two states of the store apart: the newest block, and how many."""
@@ -220,7 +220,7 @@ class Catalogue:
         rows = self.connection.execute(
             f"""
             SELECT sessions.id, sessions.source, record, gone FROM sessions
-            JOIN sources ON sources.id = sessions.source
+            CROSS JOIN sources ON sources.id = sessions.source -- in this order, whatever it thinks
             WHERE root IN ({marks(wanted)}) AND agent IN ({marks(names)})
               {f"AND sessions.id IN ({marks(few)})" if few else ""}
             ORDER BY touched DESC, agent, path, place

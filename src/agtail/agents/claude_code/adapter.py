@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -354,8 +355,13 @@ def _wanted(relative: str) -> bool:
     return (
         name.endswith((".jsonl", ".jsonl.zst"))
         and name not in _NOT_SESSIONS
-        and not _NOT_SESSION_FOLDERS.intersection(folder.split("/"))
+        and _may_hold_sessions(folder)
     )
+
+
+@functools.lru_cache(16)
+def _may_hold_sessions(folder: str) -> bool:
+    return not _NOT_SESSION_FOLDERS.intersection(folder.split("/"))
 
 
 def _is_transcript(path: str) -> bool:
