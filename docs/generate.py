@@ -22,7 +22,7 @@ from agtail.agents import adapter_class
 
 DOCS = Path(__file__).parent
 
-PAGES = ("model.md", "agents/claude-code.md", "agents/codex.md")
+PAGES = ("model.md", "agents/claude-code.md", "agents/codex.md", "agents/pi.md", "agents/omp.md")
 
 STRUCTS = (
     model.Session,

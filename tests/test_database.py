@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from agtail.databases import open_database
 from agtail.errors import SourceError
-from agtail.records import open_database
 
 
 def listing(folder: Path) -> dict[str, str]:

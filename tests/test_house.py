@@ -50,6 +50,10 @@ SCHEMA_MODULES = {
     "agtail.agents.claude_code.schema",
     "agtail.agents.codex",
     "agtail.agents.codex.schema",
+    "agtail.agents.omp",
+    "agtail.agents.omp.schema",
+    "agtail.agents.pi",
+    "agtail.agents.pi.schema",
     "agtail.errors",
     "agtail.schemas",
 }

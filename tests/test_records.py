@@ -16,12 +16,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agtail import records
+from agtail.databases import open_database
 from agtail.errors import SourceError
 from agtail.model import Integrity
 from agtail.records import (
     Record,
     last_timestamp,
-    open_database,
     open_source,
     read_json,
     read_jsonl,

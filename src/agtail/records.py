@@ -5,7 +5,6 @@ Nothing here writes beside a source, and one bad line, file or directory never s
 
 from __future__ import annotations
 
-import contextlib
 import operator
 import os
 import re
@@ -20,8 +19,6 @@ from agtail.lenient import BROKEN, decode
 from agtail.model import Integrity
 
 if TYPE_CHECKING:
-    import sqlite3
-
     import zstandard
 
 FRESH_SECONDS = 5.0
@@ -79,8 +76,16 @@ class Position:
         self.whole = True
 
 
+_GLUED = 8
+"""Beginnings of records in a torn line that are tried: those of its parts look the same."""
+
+
 def read_jsonl(
-    path: str | Path, health: Integrity, position: Position | None = None
+    path: str | Path,
+    health: Integrity,
+    position: Position | None = None,
+    *,
+    glued: bytes = b"",
 ) -> Iterator[Record]:
     """Read the objects of a JSON Lines file, plain or zstd-compressed, one at a time.
 
@@ -95,6 +100,8 @@ def read_jsonl(
         path: the file.
         health: counts what cannot be kept.
         position: where to begin, in a plain file; told how far the reading came.
+        glued: how a record begins, for agents that go on behind a torn one without a line feed:
+            such a line counts as dropped, and the record behind is found.
 
     Raises:
         SourceError: the file cannot be opened or read at all, or is not a file.
@@ -122,9 +129,27 @@ def read_jsonl(
             elif complete or not fresh or health.truncated:
                 health.dropped += 1
                 last_dropped = True
+                if (behind := _behind(raw, glued, health)) is not None:
+                    last_dropped = False
+                    start, data = behind
+                    yield Record(number, offset + start, len(raw) - start, data)
             else:
                 return
     health.truncated = health.truncated or last_dropped
+
+
+def _behind(raw: bytes, glued: bytes, health: Integrity) -> tuple[int, Json] | None:
+    """Find the record behind a torn one: where it begins, and what it is."""
+    if not glued or len(raw) > MAX_LINE:
+        return None
+    start = 0
+    for _ in range(_GLUED):
+        start = raw.find(glued, start + 1)
+        if start < 0:
+            break
+        if (data := decode_object(raw[start:].strip(_BLANK), health)) is not None:
+            return start, data
+    return None
 
 
 def read_json(path: str | Path, health: Integrity) -> Any:
@@ -344,56 +369,6 @@ def walk(
                     seen.add(key)
                 yield Found(path, info.st_size, info.st_mtime_ns)
         pending.extend(reversed(folders))
-
-
-@contextlib.contextmanager
-def open_database(path: str | Path) -> Iterator[sqlite3.Connection]:
-    """Open an agent's SQLite database without changing a byte in or beside it.
-
-    No side file: opened as immutable. A log with its shared memory, so that a writer may be
-    alive: opened read-only, the shared memory too. A log alone, or the journal of a write that
-    has not ended: a private copy is opened. Text that is not UTF-8 comes with U+FFFD.
-
-    Raises:
-        SourceError: missing, locked, damaged or not a database, now or during a query.
-    """
-    import sqlite3  # noqa: PLC0415 - only some agents need it, and not every Python has it
-
-    with contextlib.ExitStack() as stack:
-        try:
-            open_source(path).close()
-            uri = _database_uri(Path(path), stack)
-        except OSError as error:
-            raise SourceError(str(path), reason_of(error)) from error
-        try:
-            connection = stack.enter_context(
-                contextlib.closing(sqlite3.connect(uri, uri=True, timeout=1.0))
-            )
-            connection.row_factory = sqlite3.Row
-            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
-            yield connection
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a damaged schema
-            raise SourceError(str(path), str(error)) from error
-
-
-def _database_uri(path: Path, stack: contextlib.ExitStack) -> str:
-    """Choose how to open a database; a private copy lives as long as the stack."""
-    uri = path.absolute().as_uri()
-    log, memory, journal = (f"{path}-{kind}" for kind in ("wal", "shm", "journal"))
-    if os.path.exists(log) and os.path.exists(memory):
-        return f"{uri}?mode=ro&readonly_shm=1"
-    copied = [side for side in (log, journal) if os.path.exists(side)]
-    if not copied:
-        return f"{uri}?immutable=1"
-    import shutil  # noqa: PLC0415 - start-up time
-    import tempfile  # noqa: PLC0415 - start-up time
-
-    private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agtail-")))
-    copy = private / "copy.sqlite"
-    for source in (str(path), *copied):
-        shutil.copyfile(source, f"{copy}{source.removeprefix(str(path))}")
-    return copy.as_uri()
 
 
 def _lines(

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from agtail.__main__ import INTERRUPTED, main
+from agtail.agents import agent_ids
 from agtail.agents.claude_code.adapter import ClaudeCode
 
 Run = Callable[..., tuple[int, str, str]]
+AGENTS = ", ".join(agent_ids())
 ROOTS = ["--claude-dir", "claude/projects", "--codex-dir", "codex/sessions"]
 PEARS = "11111111-aaaa-4000-8000-000000000001"
 
@@ -43,7 +45,7 @@ def test_grep_says_by_its_exit_code_whether_it_found_something(run: Run) -> None
         (["grep", "x", "--nope"], "no such option"),
         (["grep", "x", "y"], "got unexpected extra argument"),
         (["grep", "x", "--kind", "text,nope"], "unknown kind: nope (valid: text, thinking,"),
-        (["grep", "x", "--agent", "nobody"], "unknown agent: nobody (valid: claude-code, codex)"),
+        (["grep", "x", "--agent", "nobody"], f"unknown agent: nobody (valid: {AGENTS})"),
         (["grep", "(", "--regex"], "bad regular expression"),
         (["grep", "x", "--limit", "-1"], "--limit"),
         (["grep", "x", "--limit", "many"], "--limit"),
@@ -61,7 +63,7 @@ def test_grep_says_by_its_exit_code_whether_it_found_something(run: Run) -> None
             "not agent=path: claude-code (valid agents: claude-code",
         ),
         (["list", "--dir", "codex="], "not agent=path: codex="),
-        (["list", "--dir", "nobody=/x"], "unknown agent: nobody (valid: claude-code, codex)"),
+        (["list", "--dir", "nobody=/x"], f"unknown agent: nobody (valid: {AGENTS})"),
         (["list", "--sample"], "--sample is a history of its own"),
         (["frobnicate"], "no such command 'frobnicate'"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
@@ -182,7 +184,7 @@ def test_short_names_of_agents_are_accepted(run: Run) -> None:
 def test_the_sample_is_searched_without_any_home(run: Run) -> None:
     code, out, err = run("--sample", "list", "--json")
     assert (code, err) == (0, "")
-    assert {session["agent"] for session in objects(out)} == {"claude-code", "codex"}
+    assert {session["agent"] for session in objects(out)} == set(agent_ids())
     assert run("list", "--sample", "--json")[1] == out
 
 

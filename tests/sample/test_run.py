@@ -14,7 +14,7 @@ from agtail.sample import sample_home
 
 ROOT = Path(__file__).parents[2]
 
-NOTICE = "No Claude Code or Codex sessions here: this is the bundled sample.\n"
+NOTICE = "No sessions of any coding agent here: this is the bundled sample.\n"
 
 
 def surroundings(home: Path) -> dict[str, str]:

@@ -20,7 +20,13 @@ from agtail.sample import sample_home
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 
-MODULES = ("agtail.agents.claude_code.schema", "agtail.agents.codex.schema")
+MODULES = {
+    "agtail.agents.claude_code.schema": "Claude",
+    "agtail.agents.codex.schema": "Codex",
+    "agtail.agents.pi.schema": "Pi",
+    "agtail.agents.omp.schema": "Omp",
+}
+"""Modules of shapes, and how their names begin."""
 
 
 def misfits(value: Any, shape: Any, where: str = "") -> list[str]:
@@ -87,7 +93,7 @@ def lines(folder: Path, pattern: str) -> Iterator[tuple[str, Any]]:
                 continue
 
 
-INVENTED = {"brand-new-record"}
+INVENTED = {"brand-new-record", "plan_state"}
 """Types that a corpus made up to stand for versions to come."""
 
 
@@ -104,6 +110,14 @@ def codex_bare_rollouts(home: Path) -> Iterator[tuple[str, Any]]:
     return (found for found in lines(home, "rollout-*.jsonl") if "payload" not in found[1])
 
 
+def omp_sessions(home: Path) -> Iterator[tuple[str, Any]]:
+    return lines(home, "*.jsonl")
+
+
+def pi_sessions(home: Path) -> Iterator[tuple[str, Any]]:
+    return lines(home, "*.jsonl")
+
+
 CASES: dict[str, tuple[str, Callable[[Path], Iterator[tuple[str, Any]]], Any]] = {
     "claude session": (".claude", claude_sessions, schemas.ClaudeSessionEntry),
     "claude history": (
@@ -118,6 +132,8 @@ CASES: dict[str, tuple[str, Callable[[Path], Iterator[tuple[str, Any]]], Any]] =
         lambda home: lines(home, "history.jsonl"),
         schemas.CodexHistoryEntry,
     ),
+    "omp session": (".omp", omp_sessions, schemas.OmpEntry),
+    "pi session": (".pi", pi_sessions, schemas.PiEntry),
     "codex names": (
         ".codex",
         lambda home: lines(home, "session_index.jsonl"),
@@ -179,7 +195,7 @@ def test_all_shapes_are_published(name: str) -> None:
     own = {
         key
         for key, value in vars(module).items()
-        if key.startswith(("Claude", "Codex"))
+        if key.startswith(MODULES[name])
         and (getattr(value, "__module__", name) == name or typing.get_args(value))
     }
     assert len(own) > 10
@@ -219,8 +235,25 @@ def prompt(line: str) -> tuple[str, int]:
 """
 
 
+PI_PROGRAM = """
+import json
+from agtail.schemas import PiEntry
+
+def calls(line: str) -> list[str]:
+    entry: PiEntry = json.loads(line)
+    if entry["type"] == "message":
+        message = entry["message"]
+        if message["role"] == "assistant":
+            blocks = message["content"] or []
+            return [block["name"] for block in blocks if block["type"] == "toolCall"]
+    return []
+"""
+
+PROGRAMS = {"claude": CLAUDE_PROGRAM, "codex": CODEX_PROGRAM, "pi": PI_PROGRAM}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [CLAUDE_PROGRAM, CODEX_PROGRAM], ids=["claude", "codex"])
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.parametrize("mistake", [False, True])
 def test_a_type_checker_understands_programs_that_use_them(
     tmp_path: Path, program: str, *, mistake: bool

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _ADAPTERS = {
     "claude-code": "agtail.agents.claude_code.adapter:ClaudeCode",
     "codex": "agtail.agents.codex.adapter:Codex",
+    "pi": "agtail.agents.pi.adapter:Pi",
+    "omp": "agtail.agents.omp.adapter:Omp",
 }
 
 

@@ -57,7 +57,7 @@ class LazyGroup(click.Group):
 def app(context: click.Context, settings: Settings) -> None:
     """Search what coding agents did on this machine, and read it again.
 
-    Sessions of Claude Code and Codex are found where these agents keep them. Nothing is ever
+    Sessions of coding agents are found where these keep them. Nothing is ever
     written there.
     """
     context.obj = settings

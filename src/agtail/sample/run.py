@@ -35,7 +35,7 @@ def run(line: str) -> int:
     placed = any(word.partition("=")[0] in PLACES for word in words)
     where = [] if placed or has_history() else ["--sample"]
     if where:
-        sys.stderr.write("No Claude Code or Codex sessions here: this is the bundled sample.\n")
+        sys.stderr.write("No sessions of any coding agent here: this is the bundled sample.\n")
     if words:
         return main([*where, *words])
     return _tour(where)

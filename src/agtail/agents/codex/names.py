@@ -11,10 +11,11 @@ import msgspec
 
 from agtail.agents.base import TITLE_GENERATED, TITLE_NAMED, TITLE_SUMMARY, Title
 from agtail.agents.codex.lines import string
+from agtail.databases import open_database
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
 from agtail.model import Integrity
-from agtail.records import Found, Report, open_database, read_jsonl
+from agtail.records import Found, Report, read_jsonl
 
 INDEX = "session_index.jsonl"
 
