@@ -22,7 +22,14 @@ from agtail.agents import adapter_class
 
 DOCS = Path(__file__).parent
 
-PAGES = ("model.md", "agents/claude-code.md", "agents/codex.md", "agents/pi.md", "agents/omp.md")
+PAGES = (
+    "model.md",
+    "agents/claude-code.md",
+    "agents/codex.md",
+    "agents/gemini-cli.md",
+    "agents/pi.md",
+    "agents/omp.md",
+)
 
 STRUCTS = (
     model.Session,

@@ -50,6 +50,8 @@ SCHEMA_MODULES = {
     "agtail.agents.claude_code.schema",
     "agtail.agents.codex",
     "agtail.agents.codex.schema",
+    "agtail.agents.gemini_cli",
+    "agtail.agents.gemini_cli.schema",
     "agtail.agents.omp",
     "agtail.agents.omp.schema",
     "agtail.agents.pi",

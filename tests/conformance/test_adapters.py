@@ -53,7 +53,7 @@ def test_every_transcript_file_is_found(scenario: Scenario) -> None:
 
 def test_every_line_is_kept_or_counted(scenario: Scenario) -> None:
     for unit in (read := reading(scenario)).units:
-        parts = [part for part in unit.parts or (unit.path,) if ".json" in part]
+        parts = [part for part in unit.parts or (unit.path,) if ".jsonl" in part]
         bad = sum(
             source_record(line) is None
             for part in parts

@@ -100,6 +100,8 @@ def _encodes(raw: bytes) -> None:
 
 def _lines_add_up(parts: tuple[str, ...], health: Integrity) -> None:
     """Every line that is not blank is a record or counted, and the session says the count."""
+    if any(part.endswith(".json") for part in parts):
+        return  # one document has no lines
     dropped = 0
     for part in parts:
         counted = Integrity()

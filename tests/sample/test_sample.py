@@ -22,6 +22,7 @@ REVIEW = "0e9b6f12-77ad-4d0f-b6c3-91a5e4c80d37"
 CONSTANTS = "c7a41d90-2b55-4c1e-8a07-3f6e8d21b9e4"
 DOWNLOADS = "019de900-4410-79de-9239-7e9a9ecfc361"
 ROUNDING = "019d8d64-1e00-7a33-9b52-0c1d2e3f4a5b"
+FRENCH = "6f3d9b52-8a40-4c17-9e21-5d0c7b8a1f34"
 TABLES = "019db00a-5c38-7d21-8e4f-6a1b2c3d4e5f"
 QUESTION = "019cbd83-2330-7c61-a259-03e3277b8de0"
 
@@ -44,6 +45,7 @@ def test_sessions_come_newest_first(history: History) -> None:
         TABLES,
         ROUNDING,
         REVIEW,
+        FRENCH,
         CONSTANTS,
         QUESTION,
     ]
@@ -68,6 +70,7 @@ def test_it_shows_what_there_is_to_show(history: History) -> None:
     assert sessions[DOWNLOADS].tools == {"exec_command": 7}
     assert sessions[TABLES].title == "Missing May tables"
     assert sessions[ROUNDING].title == "Rounding of tide heights"
+    assert sessions[FRENCH].cwd == "/home/dev/projects/tidewise"
     assert sessions[QUESTION].archived
     assert all(session.usage for session in sessions.values())
 

@@ -23,6 +23,7 @@ CORPORA = Path(__file__).parents[1] / "corpora"
 MODULES = {
     "agtail.agents.claude_code.schema": "Claude",
     "agtail.agents.codex.schema": "Codex",
+    "agtail.agents.gemini_cli.schema": "Gemini",
     "agtail.agents.pi.schema": "Pi",
     "agtail.agents.omp.schema": "Omp",
 }
@@ -110,6 +111,21 @@ def codex_bare_rollouts(home: Path) -> Iterator[tuple[str, Any]]:
     return (found for found in lines(home, "rollout-*.jsonl") if "payload" not in found[1])
 
 
+def gemini_sessions(home: Path) -> Iterator[tuple[str, Any]]:
+    return lines(home, "tmp/*/chats/**/*.jsonl")
+
+
+def gemini_documents(home: Path) -> Iterator[tuple[str, Any]]:
+    for path in sorted(home.glob("tmp/*/chats/*.json")):
+        yield path.name, json.loads(path.read_text("utf-8"))
+
+
+def gemini_prompts(home: Path) -> Iterator[tuple[str, Any]]:
+    for path in sorted(home.glob("tmp/*/logs.json")):
+        for number, entry in enumerate(json.loads(path.read_text("utf-8"))):
+            yield f"{path.name}:{number}", entry
+
+
 def omp_sessions(home: Path) -> Iterator[tuple[str, Any]]:
     return lines(home, "*.jsonl")
 
@@ -132,6 +148,9 @@ CASES: dict[str, tuple[str, Callable[[Path], Iterator[tuple[str, Any]]], Any]] =
         lambda home: lines(home, "history.jsonl"),
         schemas.CodexHistoryEntry,
     ),
+    "gemini session": (".gemini", gemini_sessions, schemas.GeminiConversationRecord),
+    "gemini document": (".gemini", gemini_documents, schemas.GeminiConversation),
+    "gemini prompts": (".gemini", gemini_prompts, schemas.GeminiLogEntry),
     "omp session": (".omp", omp_sessions, schemas.OmpEntry),
     "pi session": (".pi", pi_sessions, schemas.PiEntry),
     "codex names": (

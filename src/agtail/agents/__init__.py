@@ -14,6 +14,7 @@ _ADAPTERS = {
     "claude-code": "agtail.agents.claude_code.adapter:ClaudeCode",
     "codex": "agtail.agents.codex.adapter:Codex",
     "pi": "agtail.agents.pi.adapter:Pi",
+    "gemini-cli": "agtail.agents.gemini_cli.adapter:GeminiCli",
     "omp": "agtail.agents.omp.adapter:Omp",
 }
 

@@ -171,7 +171,7 @@ def _print_json(screen: Screen, choice: Choice) -> None:
 def _print_raw(screen: Screen, history: History, choice: Choice) -> None:
     """Print the source files when the whole session is asked for, else the chosen records."""
     if choice.whole:
-        sources = (event.src for event in choice.events() if event.src and event.src.line)
+        sources = (event.src for event in choice.events() if event.src and not event.src.table)
         for path in dict.fromkeys(_file(choice, source) for source in sources):
             _copy(screen, history, choice.session.agent, path)
         return

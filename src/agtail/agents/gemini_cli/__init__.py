@@ -1,0 +1,1 @@
+"""Gemini CLI: sessions that are logs of changes to a conversation."""
