@@ -785,7 +785,10 @@ def test_restoring_to_a_full_disk_leaves_nothing(
 
 
 def test_auto_means_the_agents_that_delete_their_own() -> None:
-    assert {agent for agent in agent_ids() if wanted("auto", agent)} == {"claude-code"}
+    assert {agent for agent in agent_ids() if wanted("auto", agent)} == {
+        "claude-code",
+        "gemini-cli",
+    }
     assert [adapter_class(agent).deletes_history for agent in ("claude-code", "codex")] == [
         True,
         False,
