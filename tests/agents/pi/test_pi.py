@@ -129,6 +129,18 @@ def test_a_fork_whose_original_is_gone_owns_its_copies(tmp_path: Path) -> None:
     assert (found.session.fork_of, found.session.inherited_events) == ("s1", 0)
 
 
+def test_an_original_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
+    folder = tmp_path / ".pi/agent/sessions/--w--"
+    original = folder / "2026-05-01T09-00-00-000Z_s1.jsonl"
+    fork = {**HEADER, "id": "s2", "parentSession": f"/w/{original.name}"}
+    write(folder, fork, entry(1, None, message=user("pears")))
+    original.mkdir()
+    found = {each.session.id: each.session for each in read(tmp_path)}
+    assert found["s1"].integrity is not None
+    assert found["s1"].integrity.unreadable == "is a directory"
+    assert (found["s2"].integrity, found["s2"].title) == (None, "pears")
+
+
 def test_what_pi_put_in_front_is_not_the_prompt() -> None:
     skill = '<skill name="a" location="/b">do it</skill>'
     assert split(f"{skill}\n\nnow") == (skill, "now")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from agtail.agents.base import (
 from agtail.agents.blobs import strip_base64
 from agtail.agents.pi import injected
 from agtail.agents.pi.adapter import Pi, id_in
+from agtail.errors import SourceError
 from agtail.model import Blob, Ending, Event, Integrity, Source, Usage
 from agtail.records import Json, Record, read_jsonl
 
@@ -35,18 +37,22 @@ _QUIET = ("model_change", "thinking_level_change", "label", "context_edit", "ses
 
 
 class Link(NamedTuple):
-    """An entry in the tree: its parent, the line it stands in, and what a branch may begin with."""
+    """An entry in the tree: its parent, and the line it stands in."""
 
     parent: str | None
     line: int
 
 
 def keys_of(paths: Iterable[str]) -> frozenset[Key]:
-    """Return the entries of other files, of which copies may be found."""
+    """Return the entries of other files, of which copies may be found.
+
+    A file that cannot be read is told of where it is a session itself; here it owns nothing.
+    """
     keys: set[Key] = set()
     for path in paths:
-        for record in read_jsonl(path, Integrity(), glued=Pi.glued):
-            keys.add(key_of(record.data))
+        with contextlib.suppress(SourceError):
+            records = read_jsonl(path, Integrity(), glued=Pi.glued)
+            keys.update(key_of(record.data) for record in records)
     return frozenset(keys)
 
 
