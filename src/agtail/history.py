@@ -327,11 +327,12 @@ class History:
         """
         found: list[Unit] = []
         seen: dict[str, bytes] = {}
+        looks = store.looks()
         for agent, adapter in self._adapters.items():
             problems: list[SourceError] = []
             places = adapter.find(problems.append)
-            look = b"" if problems else store.unsettled(agent, places)
-            if look is not None:
+            look = b"" if problems else store.look_of(agent, places)
+            if not look or looks.get(agent) != look:
                 if not seen:
                     self._peeks.learn(store.peeks())
                 found.extend(adapter.units(places, problems.append))

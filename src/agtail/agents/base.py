@@ -17,7 +17,7 @@ import msgspec
 
 from agtail.errors import SourceError
 from agtail.model import Blob, Ending, Event, Integrity, Source, Usage
-from agtail.records import Found, Report, open_source
+from agtail.records import Found, Report, open_source, walk
 
 
 class Location(msgspec.Struct, frozen=True, kw_only=True):
@@ -375,6 +375,28 @@ class Adapter(Protocol):
         A list that is missing, or that cannot be read, holds none.
         """
         ...
+
+
+def look_into(
+    roots: Iterable[Path],
+    imported: Mapping[str, Path],
+    wanted: Callable[[str], bool],
+    report: Report,
+) -> list[Place]:
+    """Find the wanted files below an agent's roots and in collections, each file once."""
+    folders: list[tuple[Path, str | None]] = [(root, None) for root in roots]
+    folders.extend((path, name) for name, path in imported.items())
+    seen: set[tuple[int, int]] = set()
+    return [
+        Place(str(folder), list(walk(folder, wanted, report, seen)), collection)
+        for folder, collection in folders
+    ]
+
+
+def text_of(value: Any, key: str) -> str:
+    """Return a text field, empty when it is absent, of another type, or of what has no fields."""
+    field = value.get(key) if isinstance(value, dict) else None
+    return field if isinstance(field, str) else ""
 
 
 def units_of(adapter: Adapter, report: Report) -> Iterator[Unit]:

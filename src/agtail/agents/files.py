@@ -22,11 +22,12 @@ from agtail.agents.base import (
     Surroundings,
     Unit,
     expand,
+    look_into,
 )
 from agtail.errors import RegistrationError
 from agtail.instants import parse_instant
 from agtail.model import Integrity
-from agtail.records import Found, Record, Report, last_timestamp, read_json, read_jsonl, walk
+from agtail.records import Found, Record, Report, last_timestamp, read_json, read_jsonl
 
 
 class Context(NamedTuple):
@@ -139,14 +140,8 @@ class FileAdapter:
 
     def find(self, report: Report) -> list[Place]:
         """Find the files of all sessions."""
-        folders: list[tuple[Path, str | None]] = [(root, None) for root in self.roots()]
-        if self.import_store:
-            folders.extend((path, name) for name, path in self.surroundings.imported.items())
-        seen: set[tuple[int, int]] = set()
-        return [
-            Place(str(folder), list(walk(folder, self._wanted, report, seen)), collection)
-            for folder, collection in folders
-        ]
+        imported = self.surroundings.imported if self.import_store else {}
+        return look_into(self.roots(), imported, self._wanted, report)
 
     def units(self, places: Sequence[Place], report: Report) -> Iterator[Unit]:
         """Tell one session a file or folder."""

@@ -279,11 +279,10 @@ def _verified(
     check: Callable[[Hay], bool],
 ) -> Iterator[Found]:
     """Open blocks and match their events for real."""
-    matches = _all_matches if query.regex or not query.pattern else _literal_matches
     for block in blocks:
         hay = events.hay(block)
         if check(hay):
-            for index, text, place in matches(query, hay):
+            for index, text, place in _matches(query, hay):
                 yield Found(block, index, hay, text, place)
 
 
@@ -297,8 +296,15 @@ def _all_matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
                 yield index, text, place
 
 
+def _matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
+    """Match the events of a block: index, haystack, and the place in that."""
+    if query.regex or not query.pattern:
+        return _all_matches(query, hay)
+    return _literal_matches(query, hay)
+
+
 def _literal_matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
-    """Do the same for a literal pattern, which is looked for in all of the block at once."""
+    """Match a literal pattern, which is looked for in all of the block at once."""
     pattern = query.pattern
     if (direct := _direct(query, hay)) is not None:
         for index, start, end, at in _places(query, hay, *direct):
@@ -310,16 +316,16 @@ def _literal_matches(query: Query, hay: Hay) -> Iterator[tuple[int, str, Span]]:
 
 def _count(query: Query, hay: Hay) -> int:
     """Count the matches in a block."""
-    if query.regex or not query.pattern:
-        return sum(1 for _ in _all_matches(query, hay))
-    if (direct := _direct(query, hay)) is not None:
-        return sum(1 for _ in _places(query, hay, *direct))
-    return sum(1 for _ in _literal_matches(query, hay))
+    direct = _direct(query, hay)
+    found = _matches(query, hay) if direct is None else _places(query, hay, *direct)
+    return sum(1 for _ in found)
 
 
 def _direct(query: Query, hay: Hay) -> tuple[bytes, bytes] | None:
-    """Return bytes that are found in bytes wherever the literal pattern matches, if that works."""
+    """Return bytes that are found in bytes wherever a literal pattern matches, if that works."""
     pattern = query.pattern
+    if query.regex or not pattern:
+        return None
     if query.sensitive:
         return hay.data, pattern.encode()
     if hay.plain and pattern.isascii():

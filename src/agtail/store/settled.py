@@ -16,16 +16,14 @@ from agtail.store.catalogue import Catalogue, marks
 from agtail.store.changes import READERS, is_online
 
 
-def look_of(agent: str, places: Sequence[Place], roots: Sequence[str]) -> bytes:
+def look_of(places: Sequence[Place], roots: Sequence[str]) -> bytes:
     """Return what tells whether an agent's files are as they were.
 
     It is empty when they have to be looked at each time: one has a name that the store cannot
     hold.
     """
     try:
-        known = msgspec.msgpack.encode(
-            (READERS, agent, roots, list(map(is_online, roots)), list(places))
-        )
+        known = msgspec.msgpack.encode((READERS, roots, list(map(is_online, roots)), places))
     except UnicodeEncodeError:
         return b""
     # Two sums and a length: files do not change so that all three stay, and hashlib takes longer

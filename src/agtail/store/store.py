@@ -43,6 +43,7 @@ class Store:
         warn: Callable[[str], None],
     ) -> None:
         self.catalogue = Catalogue(folder, warn)
+        self._roots_of = roots
         self._roots = [root for folders in roots.values() for root in folders]
         self._agents = list(roots)
 
@@ -80,15 +81,14 @@ class Store:
             )
         peeks.fresh.clear()
 
-    def unsettled(self, agent: str, places: list[Place]) -> bytes | None:
-        """Return what an agent's files look like, or ``None`` if all of that is stored.
-
-        The former is empty when they have to be looked at each time.
-        """
-        look = look_of(agent, places, self._roots)
+    def looks(self) -> dict[str, bytes]:
+        """Return what the files of each agent looked like when all of them was stored."""
         with self._telling():
-            known = looks(self.catalogue, self._roots)
-        return None if look and known.get(agent) == look else look
+            return looks(self.catalogue, self._roots)
+
+    def look_of(self, agent: str, places: list[Place]) -> bytes:
+        """Return what an agent's files look like, empty when that has to be found out each time."""
+        return look_of(places, self._roots_of[agent])
 
     def refresh(
         self,

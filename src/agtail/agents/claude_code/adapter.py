@@ -23,6 +23,7 @@ from agtail.agents.base import (
     Surroundings,
     Title,
     Unit,
+    look_into,
 )
 from agtail.agents.claude_code.register import NO_ENTRY, REGISTER, Entry, entries_of, registers
 from agtail.agents.claude_code.spawner import Call, spawned_by
@@ -118,15 +119,10 @@ class ClaudeCode:
 
     def find(self, report: Report) -> list[Place]:
         """Find transcripts and what lies beside them, and the desktop app's register."""
-        folders: list[tuple[Path, str | None]] = [(root, None) for root in self.roots()]
-        folders.extend((path, name) for name, path in self._surroundings.imported.items())
-        seen: set[tuple[int, int]] = set()
+        here = self._surroundings
         return [
-            *registers(self._surroundings),
-            *(
-                Place(str(root), list(walk(root, _wanted, report, seen)), collection)
-                for root, collection in folders
-            ),
+            *registers(here),
+            *look_into(self.roots(), here.imported, _wanted, report),
         ]
 
     def units(self, places: Sequence[Place], report: Report) -> Iterator[Unit]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agtail.agents.base import Item, Spend, ToolResult
+from agtail.agents.base import Item, Spend, ToolResult, text_of
 from agtail.agents.blobs import strip_base64
-from agtail.agents.codex.lines import Line, string
+from agtail.agents.codex.lines import Line
 from agtail.agents.codex.survey import Survey
 from agtail.agents.codex.usage import Meter
 from agtail.model import Event, Source
@@ -52,7 +52,7 @@ class Context:
 
     def _unknown(self, name: str) -> Iterator[Item]:
         raw, images = strip_base64(self._line.record.data)
-        said = string(self._line.payload, "text") or string(self._line.payload, "content")
+        said = text_of(self._line.payload, "text") or text_of(self._line.payload, "content")
         yield self._event("unknown", text=joined(name, said), raw=raw, images=images)
 
     def _placed(self, result: ToolResult) -> ToolResult:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from agtail.agents.base import TITLE_SUMMARY, Ended, Item, Meta, Title, ToolResult
+from agtail.agents.base import TITLE_SUMMARY, Ended, Item, Meta, Title, ToolResult, text_of
 from agtail.agents.blobs import strip_base64
 from agtail.agents.codex import tools
 from agtail.agents.codex.context import Context
-from agtail.agents.codex.lines import Line, listing, mapping, message_texts, string
+from agtail.agents.codex.lines import Line, listing, mapping, message_texts
 from agtail.agents.codex.prompts import Prompt, read_prompt
 from agtail.model import Blob, Event
 from agtail.records import Json
@@ -49,13 +49,13 @@ class Items(Context):
     def _response_item(self, line: Line) -> Iterator[Item]:
         sub, payload = line.sub, line.payload
         if sub == "message":
-            speaks = string(payload, "role") == "assistant"
+            speaks = text_of(payload, "role") == "assistant"
             yield from self._reply(payload) if speaks else self._message(payload)
             yield from self._other_parts(payload)
         elif sub == "reasoning":
             parts = [*listing(payload, "summary"), *listing(payload, "content")]
-            texts = [string(part, "text") for part in parts if isinstance(part, dict)]
-            yield from self._thought("\n\n".join(texts), string(payload, "id"))
+            texts = [text_of(part, "text") for part in parts if isinstance(part, dict)]
+            yield from self._thought("\n\n".join(texts), text_of(payload, "id"))
         elif sub.endswith("_call"):
             yield from self._call(payload, sub)
         elif sub.endswith("_output"):
@@ -74,7 +74,7 @@ class Items(Context):
         if prompt.injected or prompt.tags:
             if not self._inherited and (folder := _FOLDER.search(prompt.injected)):
                 yield Meta(cwd=folder[1])
-            yield self._injected(prompt, developer=string(payload, "role") != "user")
+            yield self._injected(prompt, developer=text_of(payload, "role") != "user")
         if prompt.human is not None:
             yield from self._typed(prompt.human, prompt.images)
 
@@ -108,7 +108,7 @@ class Items(Context):
     def _reply(self, payload: Json) -> Iterator[Item]:
         texts = [text for text in message_texts(payload) if text]
         refusals = [
-            string(part, "refusal")
+            text_of(part, "refusal")
             for part in listing(payload, "content")
             if isinstance(part, dict)
         ]
@@ -120,7 +120,7 @@ class Items(Context):
         if asked:
             yield self._event("summary", role="system", text=text)
         elif text:
-            yield from self._said(text, string(payload, "id"))
+            yield from self._said(text, text_of(payload, "id"))
 
     def _said(self, text: str, identity: str = "") -> Iterator[Item]:
         yield self._event(
@@ -142,17 +142,17 @@ class Items(Context):
         """Keep parts of a message that are neither text nor image as they are."""
         for part in listing(payload, "content"):
             fields = part if isinstance(part, dict) else {}
-            if not any(string(fields, key) for key in ("text", "image_url", "refusal")):
-                kind = string(fields, "type")
+            if not any(text_of(fields, key) for key in ("text", "image_url", "refusal")):
+                kind = text_of(fields, "type")
                 raw, images = strip_base64(part)
                 yield self._event("unknown", text=f"part · {kind}", raw=raw, images=images)
 
     def _call(self, payload: Json, kind: str) -> Iterator[Item]:
         name = tools.tool_name(payload, kind)
         tool_input = tools.arguments_of(payload)
-        call = string(payload, "call_id") or string(payload, "id")
+        call = text_of(payload, "call_id") or text_of(payload, "id")
         summary = None
-        if namespace := string(payload, "namespace"):
+        if namespace := text_of(payload, "namespace"):
             self._namespaces[call] = namespace
             summary = f"{namespace}.{name} {msgspec.json.encode(tool_input).decode()}"
         yield self._event(
@@ -163,7 +163,7 @@ class Items(Context):
             input=tool_input,
             summary=summary,
             images=tools.picture_of(payload) if kind == "image_generation_call" else [],
-            message_id=string(payload, "id") or None,
+            message_id=text_of(payload, "id") or None,
             model=self._speaker(),
         )
         yield from self._pay()
@@ -185,13 +185,13 @@ class Items(Context):
         None there is in the parent of a review, which repeats what its child did, and where one
         call of a script hides several.
         """
-        call = string(item, "id")
+        call = text_of(item, "id")
         if call in self._held:
             yield tools.enrich(self._held.pop(call), [item])
         elif call in self._calls:
             if call in self._survey.answered:
                 self._enriched.setdefault(call, []).append(item)
-            elif string(item, "type") != "ImageGeneration" and (result := tools.outcome(item)):
+            elif text_of(item, "type") != "ImageGeneration" and (result := tools.outcome(item)):
                 yield self._placed(result)
         elif item.get("source") == "user_shell":
             yield self._note(*map(str, listing(item, "command")[-1:]))

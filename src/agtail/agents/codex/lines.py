@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from agtail.agents.base import text_of
 from agtail.model import Integrity
 from agtail.records import Json, Record, read_json, read_jsonl
 
@@ -85,7 +86,7 @@ def line_of(record: Record) -> Line:
     data = record.data
     kind, payload = data.get("type"), data.get("payload")
     if isinstance(kind, str) and isinstance(payload, dict):
-        return Line(kind, payload, string(payload, "type"), record)
+        return Line(kind, payload, text_of(payload, "type"), record)
     if "record_type" in data:
         return Line("state", data, "", record)
     if isinstance(kind, str) and _BARE_ITEM.fullmatch(kind):
@@ -100,11 +101,11 @@ def tool_item(line: Line) -> Json | None:
     payload = line.payload
     if line.sub == "item_completed":
         item = mapping(payload, "item")
-        return item if string(item, "type") in TOOL_ITEMS else None
+        return item if text_of(item, "type") in TOOL_ITEMS else None
     kind = _LEGACY_ITEMS.get(line.sub)
     if kind is None and line.sub.startswith("collab_") and line.sub.endswith("_end"):
         kind = "CollabAgentToolCall"
-    if kind is None or not string(payload, "call_id"):
+    if kind is None or not text_of(payload, "call_id"):
         return None
     return {**payload, "type": kind, "id": payload["call_id"]}
 
@@ -112,13 +113,7 @@ def tool_item(line: Line) -> Json | None:
 def message_texts(payload: Json) -> list[str]:
     """Return the texts of a message or item, one per part."""
     parts = listing(payload, "content")
-    return [text for part in parts if isinstance(part, dict) and (text := string(part, "text"))]
-
-
-def string(value: Json, key: str) -> str:
-    """Return a string field, empty when it is absent or of another type."""
-    field = value.get(key)
-    return field if isinstance(field, str) else ""
+    return [text for part in parts if isinstance(part, dict) and (text := text_of(part, "text"))]
 
 
 def mapping(value: Json, key: str) -> Json:

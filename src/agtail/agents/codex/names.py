@@ -9,8 +9,7 @@ import re
 
 import msgspec
 
-from agtail.agents.base import TITLE_GENERATED, TITLE_NAMED, TITLE_SUMMARY, Title
-from agtail.agents.codex.lines import string
+from agtail.agents.base import TITLE_GENERATED, TITLE_NAMED, TITLE_SUMMARY, Title, text_of
 from agtail.databases import open_database
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
@@ -69,9 +68,9 @@ class Names:
     def _read_index(self, path: str, report: Report) -> None:
         try:
             for record in read_jsonl(path, Integrity()):
-                name = self._names.setdefault(string(record.data, "id"), Name())
-                name.titles.append(Title(string(record.data, "thread_name"), TITLE_GENERATED))
-                changed = parse_instant(string(record.data, "updated_at"))
+                name = self._names.setdefault(text_of(record.data, "id"), Name())
+                name.titles.append(Title(text_of(record.data, "thread_name"), TITLE_GENERATED))
+                changed = parse_instant(text_of(record.data, "updated_at"))
                 name.changed_ns = (changed or 0) * 1_000_000
         except SourceError as error:
             report(error)
@@ -89,10 +88,10 @@ class Names:
             report(error)
 
     def _take_row(self, row: dict[str, object]) -> None:
-        name = self._names.setdefault(string(row, "id"), Name())
-        if title := string(row, "title") or string(row, "preview"):
+        name = self._names.setdefault(text_of(row, "id"), Name())
+        if title := text_of(row, "title") or text_of(row, "preview"):
             name.titles.append(Title(title, TITLE_SUMMARY))
-        if named := string(row, "name"):
+        if named := text_of(row, "name"):
             if all(title.text != named for title in name.titles):
                 # The index has not heard of it: the row's own change is the best date there is.
                 updated = row.get("updated_at")

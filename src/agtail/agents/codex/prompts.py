@@ -6,8 +6,9 @@ import re
 
 import msgspec
 
+from agtail.agents.base import text_of
 from agtail.agents.blobs import blob_from_data_url
-from agtail.agents.codex.lines import listing, mapping, message_texts, string
+from agtail.agents.codex.lines import listing, mapping, message_texts
 from agtail.agents.codex.survey import Survey, mark
 from agtail.model import Blob
 from agtail.records import Json
@@ -48,7 +49,7 @@ def read_prompt(payload: Json, survey: Survey, turn: int) -> Prompt:
     The record itself says it (since 0.15x), else the events of the turn do, else the opening of
     the text has to.
     """
-    by_user = string(payload, "role") == "user"
+    by_user = text_of(payload, "role") == "user"
     whole = by_user and mark("\n".join(message_texts(payload))) in survey.humans
     typed: list[str] = []
     injected: list[str] = []
@@ -59,7 +60,7 @@ def read_prompt(payload: Json, survey: Survey, turn: int) -> Prompt:
     for index, part in enumerate(listing(payload, "content")):
         if not isinstance(part, dict):
             continue
-        text = string(part, "text")
+        text = text_of(part, "text")
         if isinstance(part.get("image_url"), str):
             images.append(_image(part["image_url"], path))
         elif tag := _IMAGE_TAG.fullmatch(text):
@@ -82,7 +83,7 @@ def _is_human(payload: Json, index: int, text: str, survey: Survey, turn: int) -
     passthrough = mapping(payload, "internal_chat_message_metadata_passthrough")
     metadata = listing(passthrough, "content_item_metadata")
     if index < len(metadata) and isinstance(metadata[index], dict):
-        provenance = string(mapping(metadata[index], "provenance"), "type")
+        provenance = text_of(mapping(metadata[index], "provenance"), "type")
         if provenance:
             return provenance == "user"
     if mark(text) in survey.humans:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator
 
-from agtail.agents.base import Abandoned, Item, Unit
+from agtail.agents.base import Abandoned, Item, Unit, text_of
 from agtail.agents.codex import tools
 from agtail.agents.codex.files import thread_of
-from agtail.agents.codex.lines import mapping, read_lines, string
+from agtail.agents.codex.lines import mapping, read_lines
 from agtail.agents.codex.rollout import Reader
 from agtail.agents.codex.survey import NEVER, Survey, compare, take_survey
 from agtail.errors import SourceError
@@ -66,12 +66,12 @@ def spawn_calls(path: str) -> Iterator[tuple[str, str]]:
     """Yield (thread, call) for each answer of a call that spawned one."""
     calls: set[str] = set()
     for line in read_lines(path, Integrity()):
-        call = string(line.payload, "call_id")
-        if line.sub == "function_call" and string(line.payload, "name") == "spawn_agent":
+        call = text_of(line.payload, "call_id")
+        if line.sub == "function_call" and text_of(line.payload, "name") == "spawn_agent":
             calls.add(call)
         elif line.sub == "function_call_output" and call in calls:
             detail = tools.arguments_of({"arguments": line.payload.get("output")})
-            yield string(detail, "agent_id"), call
+            yield text_of(detail, "agent_id"), call
 
 
 def _cutoffs(parts: tuple[str, ...]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from agtail.agents.base import TITLE_GENERATED, Abandoned, Ended, Item, Meta, Title
+from agtail.agents.base import TITLE_GENERATED, Abandoned, Ended, Item, Meta, Title, text_of
 from agtail.agents.codex.context import joined
 from agtail.agents.codex.items import Items
 from agtail.agents.codex.lines import (
@@ -17,7 +17,6 @@ from agtail.agents.codex.lines import (
     listing,
     mapping,
     message_texts,
-    string,
     tool_item,
 )
 from agtail.agents.codex.survey import NEVER, Survey, mark
@@ -103,28 +102,30 @@ class Reader(Items):
     def _session(self, line: Line) -> Iterator[Item]:
         payload = line.payload
         if not self._thread:
-            self._thread = string(payload, "id") or string(payload, "session_id")
+            self._thread = text_of(payload, "id") or text_of(payload, "session_id")
             self.parent = parent_of(payload)
             yield facts(payload, self._survey.copied)
-        yield self._note(string(payload, "id"), string(payload, "cwd"))
+        yield self._note(text_of(payload, "id"), text_of(payload, "cwd"))
 
     def _state(self, line: Line) -> Iterator[Item]:
         payload = line.payload
         settings = mapping(payload, "thread_settings") or payload
-        self._model = string(settings, "model") or self._model
+        self._model = text_of(settings, "model") or self._model
         if not self._inherited:
-            yield Meta(model=string(settings, "model") or None, cwd=string(settings, "cwd") or None)
+            yield Meta(
+                model=text_of(settings, "model") or None, cwd=text_of(settings, "cwd") or None
+            )
         steady = {key: payload[key] for key in payload if not key.endswith("turn_id")}
         state = msgspec.json.encode(steady)
         kind = line.kind if line.sub == "" else line.sub
         if self._states.get(kind) != state:
             self._states[kind] = state
-            yield self._note(string(settings, "model"), string(settings, "cwd"))
+            yield self._note(text_of(settings, "model"), text_of(settings, "cwd"))
 
     def _compacted(self, line: Line) -> Event:
         dropped = ("message", "replacement_history", "retained_context")
         rest = {key: value for key, value in line.payload.items() if key not in dropped}
-        text = string(line.payload, "message")
+        text = text_of(line.payload, "message")
         return self._event("summary", role="system", text=text, compact=True, raw=rest or None)
 
     def _usage_record(self, line: Line) -> Iterator[Item]:
@@ -139,7 +140,7 @@ class Reader(Items):
         sub, payload = line.sub, line.payload
         item = tool_item(line)
         if item is not None:
-            yield from self._tool_item(item, string(payload, "thread_id"))
+            yield from self._tool_item(item, text_of(payload, "thread_id"))
         elif sub == "item_completed":
             yield from self._item(mapping(payload, "item"))
         elif sub in TURN_STARTS:
@@ -150,43 +151,45 @@ class Reader(Items):
         elif sub in TURN_ENDS:
             yield from self._turn_end(mapping(payload, "error"))
         elif sub == "turn_aborted":
-            yield self._event("system", role="system", text=joined(sub, string(payload, "reason")))
+            yield self._event("system", role="system", text=joined(sub, text_of(payload, "reason")))
             yield from self._ended(
-                None if string(payload, "reason") == "review_ended" else "interrupted"
+                None if text_of(payload, "reason") == "review_ended" else "interrupted"
             )
         elif sub == "token_count":
             yield from self._token_count(line)
         elif sub == "user_message":
             images = [*listing(payload, "images"), *listing(payload, "local_images")]
             parts = [{"image_url": image} for image in images if isinstance(image, str)]
-            yield from self._shown_prompt([{"text": string(payload, "message")}, *parts])
+            yield from self._shown_prompt([{"text": text_of(payload, "message")}, *parts])
         elif sub == "agent_message":
-            yield from self._shown_reply(string(payload, "message"))
+            yield from self._shown_reply(text_of(payload, "message"))
         elif sub in ("agent_reasoning", "agent_reasoning_raw_content"):
-            yield from self._shown_thought(string(payload, "text") or string(payload, "reasoning"))
+            yield from self._shown_thought(
+                text_of(payload, "text") or text_of(payload, "reasoning")
+            )
         elif sub == "thread_rolled_back":
             yield from self._rolled_back(payload)
         elif sub == "error":
             self._failed = True
             yield self._event(
-                "system", role="system", text=string(payload, "message"), raw=self._raw()
+                "system", role="system", text=text_of(payload, "message"), raw=self._raw()
             )
             yield from self._ended("error")
         elif sub == "thread_settings_applied":
             yield from self._state(line)
         elif sub in _NOTES:
-            if name := string(payload, "thread_name"):
+            if name := text_of(payload, "thread_name"):
                 yield Title(name, TITLE_GENERATED)
-            yield self._note(string(payload, "message"), string(payload, "thread_name"))
+            yield self._note(text_of(payload, "message"), text_of(payload, "thread_name"))
         elif sub != "context_compacted":
             yield from self._unknown(sub or line.kind)
 
     def _item(self, item: Json) -> Iterator[Item]:
-        kind = string(item, "type")
-        known = string(item, "id") in self._survey.ids
+        kind = text_of(item, "type")
+        known = text_of(item, "id") in self._survey.ids
         if kind == "UserMessage":
             parts = [part for part in listing(item, "content") if isinstance(part, dict)]
-            pictures = [string(part, "image_url") or string(part, "path") for part in parts]
+            pictures = [text_of(part, "image_url") or text_of(part, "path") for part in parts]
             yield from self._shown_prompt(
                 [*parts, *({"image_url": picture} for picture in pictures if picture)]
             )
@@ -197,15 +200,15 @@ class Reader(Items):
             for text in () if known else texts:
                 yield from self._shown_thought(text if isinstance(text, str) else "")
         elif kind == "Plan":
-            yield from self._shown_reply(string(item, "text"))
+            yield from self._shown_reply(text_of(item, "text"))
         elif kind == "HookPrompt":
-            texts = [string(item, "text"), *message_texts(item)]
+            texts = [text_of(item, "text"), *message_texts(item)]
             first = "\n".join(texts).strip().partition("\n")[0]
             yield self._event("hook", text=f"+context · {first}", raw=self._raw())
         elif kind in _NOTES:
             review = mapping(item, "review_output")
             yield self._note(
-                kind, string(item, "user_facing_hint") or string(review, "overall_explanation")
+                kind, text_of(item, "user_facing_hint") or text_of(review, "overall_explanation")
             )
         elif kind != "ContextCompaction":
             yield from self._unknown(joined("item", kind))
@@ -235,7 +238,7 @@ class Reader(Items):
             yield from self._thought(text)
 
     def _turn_end(self, error: Json) -> Iterator[Item]:
-        message = string(error, "message")
+        message = text_of(error, "message")
         if error:
             yield self._event("system", role="system", text=message, raw=error)
             yield from self._ended("limit" if "max_output_tokens" in message else "error")

@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 
+from agtail.agents.base import text_of
 from agtail.agents.codex.lines import (
     TURN_STARTS,
     Line,
@@ -22,7 +23,6 @@ from agtail.agents.codex.lines import (
     mapping,
     message_texts,
     read_lines,
-    string,
     tool_item,
 )
 from agtail.errors import SourceError
@@ -90,20 +90,20 @@ def take_survey(lines: Iterable[Line], thread: str) -> Survey:
         kind, payload = line.kind, line.payload
         if kind == "session_meta":
             if records == 1:
-                thread = string(payload, "id") or thread
+                thread = text_of(payload, "id") or thread
                 declared = payload.get("subagent_history_start_ordinal")
                 start = declared if isinstance(declared, int) else None
-            elif records == 2 and string(payload, "id") not in ("", thread):
-                survey.copied = string(payload, "id")
+            elif records == 2 and text_of(payload, "id") not in ("", thread):
+                survey.copied = text_of(payload, "id")
         elif kind == "response_item":
             _look_at_item(survey, line, turn)
         elif kind == "compacted":
-            survey.compacted[turn] = string(payload, "message")
+            survey.compacted[turn] = text_of(payload, "message")
         elif kind == "event_msg":
             turn += line.sub in TURN_STARTS
             _look_at_event(survey, line, turn)
         if kind == "turn_context" or line.sub in TURN_STARTS:
-            identity = string(payload, "turn_id")
+            identity = text_of(payload, "turn_id")
             turns_have_ids = turns_have_ids or bool(identity)
             if identity > thread and _UUID7.fullmatch(identity) and _UUID7.fullmatch(thread):
                 own_turn = min(own_turn, line.record.line)
@@ -147,34 +147,34 @@ def _look_at_item(survey: Survey, line: Line, turn: int) -> None:
     payload = line.payload
     if line.sub == "message":
         texts = message_texts(payload)
-        if string(payload, "role") == "assistant":
+        if text_of(payload, "role") == "assistant":
             survey.replies[turn, mark("\n".join(texts))] += 1
-            survey.ids.add(string(payload, "id"))
-        elif string(payload, "role") == "user":
+            survey.ids.add(text_of(payload, "id"))
+        elif text_of(payload, "role") == "user":
             marks = {mark("\n".join(texts)), *map(mark, texts)}
             survey.prompts.update(marks)
     elif line.sub == "reasoning":
-        survey.ids.add(string(payload, "id"))
+        survey.ids.add(text_of(payload, "id"))
         parts = [*listing(payload, "summary"), *listing(payload, "content")]
-        texts = [string(part, "text") for part in parts if isinstance(part, dict)]
+        texts = [text_of(part, "text") for part in parts if isinstance(part, dict)]
         survey.thoughts.update((turn, mark(text)) for text in (*texts, "\n\n".join(texts)))
     elif line.sub.endswith("_call"):
-        survey.calls.add(string(payload, "call_id") or string(payload, "id"))
+        survey.calls.add(text_of(payload, "call_id") or text_of(payload, "id"))
     elif line.sub.endswith("_output"):
-        survey.answered.add(string(payload, "call_id"))
+        survey.answered.add(text_of(payload, "call_id"))
 
 
 def _look_at_event(survey: Survey, line: Line, turn: int) -> None:
     payload = line.payload
     item = tool_item(line)
     if item is not None:
-        if string(item, "id") in survey.answered:
-            survey.late.add(string(item, "id"))
+        if text_of(item, "id") in survey.answered:
+            survey.late.add(text_of(item, "id"))
         return
     spoken = mapping(payload, "item")
     if line.sub == "user_message":
-        texts = [string(payload, "message")]
-    elif line.sub == "item_completed" and string(spoken, "type") == "UserMessage":
+        texts = [text_of(payload, "message")]
+    elif line.sub == "item_completed" and text_of(spoken, "type") == "UserMessage":
         texts = message_texts(spoken)
     else:
         return

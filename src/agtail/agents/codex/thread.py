@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agtail.agents.base import Meta
-from agtail.agents.codex.lines import mapping, string
+from agtail.agents.base import Meta, text_of
+from agtail.agents.codex.lines import mapping
 from agtail.records import Json
 
 _PROGRAMS = ("codex_exec", "codex_sdk_", "codex_python_sdk")
@@ -18,30 +18,30 @@ def facts(payload: Json, copied: str | None) -> Meta:
         copied: the thread whose records the file begins with, when it does; versions up to
             0.98 do not state a fork otherwise.
     """
-    thread = string(payload, "id") or string(payload, "session_id")
-    base = string(mapping(payload, "history_base"), "thread_id")
-    fork = string(payload, "forked_from_id") or copied or (base if base != thread else "")
+    thread = text_of(payload, "id") or text_of(payload, "session_id")
+    base = text_of(mapping(payload, "history_base"), "thread_id")
+    fork = text_of(payload, "forked_from_id") or copied or (base if base != thread else "")
     parent = parent_of(payload)
-    root = string(payload, "session_id")
+    root = text_of(payload, "session_id")
     return Meta(
         id=thread or None,
-        cwd=string(payload, "cwd") or None,
-        git_branch=string(mapping(payload, "git"), "branch") or None,
-        version=string(payload, "cli_version") or None,
-        origin=string(payload, "originator") or None,
+        cwd=text_of(payload, "cwd") or None,
+        git_branch=text_of(mapping(payload, "git"), "branch") or None,
+        version=text_of(payload, "cli_version") or None,
+        origin=text_of(payload, "originator") or None,
         programmatic=_programmatic(payload),
         parent_id=parent or None,
         parent_agent_id=parent if parent and root not in ("", parent) else None,
         agent_name=_agent_name(payload) or None,
         fork_of=fork or None,
-        started=string(payload, "timestamp") or None,
+        started=text_of(payload, "timestamp") or None,
     )
 
 
 def parent_of(payload: Json) -> str:
     """Return the thread that spawned this one, empty for a session of its own."""
     spawn = mapping(mapping(mapping(payload, "source"), "subagent"), "thread_spawn")
-    return string(payload, "parent_thread_id") or string(spawn, "parent_thread_id")
+    return text_of(payload, "parent_thread_id") or text_of(spawn, "parent_thread_id")
 
 
 def _agent_name(payload: Json) -> str:
@@ -50,17 +50,19 @@ def _agent_name(payload: Json) -> str:
     if isinstance(source, str):
         return source
     if not isinstance(source, dict):
-        return string(payload, "agent_nickname")
+        return text_of(payload, "agent_nickname")
     spawn = mapping(source, "thread_spawn")
     names = [
-        string(place, key) for key in ("agent_nickname", "agent_role") for place in (payload, spawn)
+        text_of(place, key)
+        for key in ("agent_nickname", "agent_role")
+        for place in (payload, spawn)
     ]
-    return next(filter(None, names), string(source, "other"))
+    return next(filter(None, names), text_of(source, "other"))
 
 
 def _programmatic(payload: Json) -> bool | None:
     """Whether a program started the thread; ``None`` where the record does not tell."""
-    source, originator = payload.get("source"), string(payload, "originator")
+    source, originator = payload.get("source"), text_of(payload, "originator")
     if source in ("exec", "mcp") or originator.startswith(_PROGRAMS):
         return True
     return False if source in ("cli", "vscode") or originator in _PEOPLE else None

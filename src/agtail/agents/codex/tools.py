@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from agtail.agents.base import ToolResult
+from agtail.agents.base import ToolResult, text_of
 from agtail.agents.blobs import blob_from_base64, blob_from_data_url, placeholder, strip_base64
-from agtail.agents.codex.lines import TOOL_ITEMS, listing, mapping, string
+from agtail.agents.codex.lines import TOOL_ITEMS, listing, mapping
 from agtail.lenient import BROKEN, decode_text
 from agtail.model import Blob
 from agtail.records import Json
@@ -38,7 +38,7 @@ _SHELLS = re.compile(r"(?:.*[/\\])?(?:ba|z|da|k|fi)?sh(?:\.exe)?")
 def tool_name(payload: Json, kind: str) -> str:
     """Return the name of a call: its own, or that of the kind of record."""
     named = kind in ("function_call", "custom_tool_call")
-    return string(payload, "name") or ("" if named else kind.removesuffix("_call"))
+    return text_of(payload, "name") or ("" if named else kind.removesuffix("_call"))
 
 
 def arguments_of(payload: Json) -> Any:
@@ -81,7 +81,7 @@ def answer(payload: Json) -> ToolResult:
         output = msgspec.json.encode(output).decode()
     text, cut = strip_base64(output or "")
     return ToolResult(
-        tool_use_id=string(payload, "call_id"),
+        tool_use_id=text_of(payload, "call_id"),
         text=text,
         is_error=failed(text) or _unsuccessful(detail),
         detail=detail,
@@ -102,28 +102,28 @@ def enrich(result: ToolResult, items: list[Json]) -> ToolResult:
 def outcome(item: Json) -> ToolResult | None:
     """Return the answer that only an event tells of; ``None`` when it tells of none."""
     result = item.get("result")
-    if string(item, "type") == "ImageGeneration" and isinstance(result, str):
-        return ToolResult(tool_use_id=string(item, "id"), images=[_picture(result)])
+    if text_of(item, "type") == "ImageGeneration" and isinstance(result, str):
+        return ToolResult(tool_use_id=text_of(item, "id"), images=[_picture(result)])
     images: list[Blob] = []
-    texts = [string(item, key) for key in ("aggregated_output", "stdout", "stderr", "error")]
+    texts = [text_of(item, key) for key in ("aggregated_output", "stdout", "stderr", "error")]
     texts.extend(
         _join(listing(place, "content") or listing(place, "content_items"), images)
         for place in (item, mapping(item, "result"), mapping(mapping(item, "result"), "Ok"))
     )
-    texts.append(string(mapping(item, "result"), "Err"))
+    texts.append(text_of(mapping(item, "result"), "Err"))
     text = "\n".join(filter(None, texts))
     if not text and not images and "exit_code" not in item and not _unsuccessful(item):
         return None
-    found = ToolResult(tool_use_id=string(item, "id"), text=text, is_error=False, images=images)
+    found = ToolResult(tool_use_id=text_of(item, "id"), text=text, is_error=False, images=images)
     told = {key: value for key, value in item.items() if key not in _ASKED}
     return enrich(found, [told])
 
 
 def call_of(item: Json) -> tuple[str, Any]:
     """Return name and input of a call that only an event tells of."""
-    kind = string(item, "type")
+    kind = text_of(item, "type")
     invocation = mapping(item, "invocation")
-    name = TOOL_ITEMS[kind] or string(item, "tool") or string(invocation, "tool") or kind
+    name = TOOL_ITEMS[kind] or text_of(item, "tool") or text_of(invocation, "tool") or kind
     asked = {key: item[key] for key in _ASKED if key in item}
     return name, strip_base64(asked)[0]
 
@@ -152,7 +152,7 @@ def describe(tool: str, tool_input: object) -> str | None:
 
 def picture_of(payload: Json) -> list[Blob]:
     """Return the image that a generation call holds as base64."""
-    result = string(payload, "result")
+    result = text_of(payload, "result")
     return [_picture(result)] if result else []
 
 

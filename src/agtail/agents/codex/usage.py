@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agtail.agents.base import Spend, token_count
-from agtail.agents.codex.lines import Line, mapping, string
+from agtail.agents.base import Spend, text_of, token_count
+from agtail.agents.codex.lines import Line, mapping
 from agtail.model import Usage
 from agtail.records import Json
 
@@ -32,7 +32,7 @@ class Meter:
     def record(self, line: Line, turn: int) -> Spend | None:
         """Take a ``token_usage_record``."""
         self._recorded_turn = turn
-        response = string(line.payload, "response_id")
+        response = text_of(line.payload, "response_id")
         spent = _counters(mapping(line.payload, "usage"))
         return (
             Spend(key=response, usage=_usage(spent)) if response and any(spent.values()) else None

@@ -14,6 +14,7 @@ from agtail.agents.base import (
     Spend,
     Title,
     ToolResult,
+    text_of,
     token_count,
 )
 from agtail.agents.blobs import strip_base64
@@ -28,7 +29,6 @@ from agtail.agents.gemini_cli.parts import (
     odd_event,
     parts_of,
     result_of,
-    text_of,
     thoughts_of,
     unknown_in,
     user_pieces,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from agtail.agents.base import ToolResult
+from agtail.agents.base import ToolResult, text_of
 from agtail.agents.blobs import strip_base64
 from agtail.model import Blob, Event
 from agtail.records import Json
@@ -241,9 +241,3 @@ def thoughts_of(message: Json) -> Iterator[tuple[str, str | None, Json]]:
             if key not in ("subject", "description", "timestamp")
         }
         yield whole.strip(), text_of(thought, "timestamp") or None, rest
-
-
-def text_of(value: Any, key: str) -> str:
-    """Return a text field, empty when it is absent or of another type."""
-    field = value.get(key) if isinstance(value, dict) else None
-    return field if isinstance(field, str) else ""

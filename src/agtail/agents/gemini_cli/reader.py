@@ -13,13 +13,13 @@ from agtail.agents.base import (
     Meta,
     Title,
     ToolResult,
+    text_of,
 )
 from agtail.agents.blobs import strip_base64
 from agtail.agents.files import Context
 from agtail.agents.gemini_cli.adapter import GeminiCli, project_of
 from agtail.agents.gemini_cli.documents import read_document
 from agtail.agents.gemini_cli.messages import Messages
-from agtail.agents.gemini_cli.parts import text_of
 from agtail.agents.gemini_cli.places import Guesses, recorded_directory, spawner
 from agtail.errors import SourceError
 from agtail.model import Event, Source

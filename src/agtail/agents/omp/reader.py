@@ -6,7 +6,16 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from agtail.agents.base import TITLE_GENERATED, TITLE_NAMED, Item, Meta, Spend, Title, ToolResult
+from agtail.agents.base import (
+    TITLE_GENERATED,
+    TITLE_NAMED,
+    Item,
+    Meta,
+    Spend,
+    Title,
+    ToolResult,
+    text_of,
+)
 from agtail.agents.blobs import strip_base64
 from agtail.agents.pi.reader import (
     Key,
@@ -17,7 +26,6 @@ from agtail.agents.pi.reader import (
     rest_of,
     spend_of,
     spent_by,
-    text_of,
 )
 from agtail.model import Blob, Event
 from agtail.records import Json

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agtail.agents.pi.reader import text_of
+from agtail.agents.base import text_of
 from agtail.errors import SourceError
 from agtail.model import Integrity
 from agtail.records import Json, read_jsonl

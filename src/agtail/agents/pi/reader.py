@@ -16,6 +16,7 @@ from agtail.agents.base import (
     Spend,
     Title,
     ToolResult,
+    text_of,
     token_count,
 )
 from agtail.agents.blobs import strip_base64
@@ -373,9 +374,3 @@ def rest_of(data: Json, *left_out: str) -> Any:
     if isinstance(message, dict):
         rest["message"] = {key: value for key, value in message.items() if key not in left_out}
     return strip_base64(rest)[0]
-
-
-def text_of(value: Any, key: str) -> str:
-    """Return a field that is text, or nothing."""
-    field = value.get(key) if isinstance(value, dict) else None
-    return field if isinstance(field, str) else ""
