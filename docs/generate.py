@@ -18,17 +18,17 @@ from pathlib import Path
 import msgspec
 
 from agtail import model
-from agtail.agents import adapter_class
+from agtail.agents import adapter_class, agent_ids, harness_of, package_of
 
 DOCS = Path(__file__).parent
 
+SCHEMAS = DOCS.parent / "src" / "agtail" / "schemas" / "__init__.py"
+
 PAGES = (
+    "../README.md",
+    "install.md",
     "model.md",
-    "agents/claude-code.md",
-    "agents/codex.md",
-    "agents/gemini-cli.md",
-    "agents/pi.md",
-    "agents/omp.md",
+    *(f"agents/{agent}.md" for agent in agent_ids()),
 )
 
 STRUCTS = (
@@ -129,9 +129,85 @@ def _elided(agent: str) -> Iterator[str]:
     yield ""
 
 
-_MAKERS: dict[str, Callable[[str], Iterator[str]]] = {"structs": _structs, "elided": _elided}
+def _harness(agent: str) -> Iterator[str]:
+    """Say where an agent writes, what moves that, and how to go back to a session."""
+    harness = harness_of(agent)
+    yield from ("", "| path | holds | format | |", "|---|---|---|---|")
+    for place in harness.locations:
+        systems = "" if len(place.systems) == len(_SYSTEMS) else _systems(place.systems)
+        note = "; ".join(filter(None, (systems, place.note)))
+        yield f"| {_code(place.pattern)} | {place.holds} | {place.format} | {_cell(note)} |"
+    if harness.variables:
+        yield from ("", "| variable | |", "|---|---|")
+        for variable in harness.variables:
+            yield f"| `{variable.name}` | {_cell(variable.meaning)} |"
+    commands = {
+        "Resume": harness.resume,
+        "Without a terminal": harness.headless,
+        "That in JSON": harness.headless and harness.headless_json,
+    }
+    if any(commands.values()):
+        said = (f"{name}: `{' '.join(words)}`." for name, words in commands.items() if words)
+        yield from ("", " ".join(said))
+    yield ""
+
+
+_SYSTEMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
+
+
+def _systems(systems: tuple[str, ...]) -> str:
+    return " and ".join(_SYSTEMS[each] for each in systems)
+
+
+def _code(text: str) -> str:
+    return f"`{_cell(text)}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _agents(_argument: str) -> Iterator[str]:
+    yield from ("", "| agent | where | versions seen |", "|---|---|---|")
+    for agent in agent_ids():
+        harness = harness_of(agent)
+        link = f"[{harness.title}](docs/agents/{agent}.md)"
+        versions = harness.versions if harness.evidence == "run" else f"{harness.versions} \\*"
+        yield f"| {link} | {_code(harness.where)} | {versions} |"
+    yield ""
+
+
+def _places(_argument: str) -> Iterator[str]:
+    yield from ("", "| agent | sessions in | moved by |", "|---|---|---|")
+    for agent in agent_ids():
+        harness = harness_of(agent)
+        variables = ", ".join(f"`{variable.name}`" for variable in harness.variables)
+        link = f"[{harness.title}](agents/{agent}.md)"
+        yield f"| {link} | {_code(harness.where)} | {variables or '-'} |"
+    yield ""
+
+
+_MAKERS: dict[str, Callable[[str], Iterator[str]]] = {
+    "structs": _structs,
+    "elided": _elided,
+    "harness": _harness,
+    "agents": _agents,
+    "places": _places,
+}
+
+
+def schemas() -> str:
+    """Return the module that publishes the shapes of all agents."""
+    head, mark, _ = SCHEMAS.read_text("utf-8").partition(_PUBLISHED)
+    packages = sorted(map(package_of, agent_ids()))
+    lines = (f"from {package}.schema import *  # noqa: F403" for package in packages)
+    return f"{head}{mark}" + "".join(f"{line}\n" for line in lines)
+
+
+_PUBLISHED = "# One line an agent, written by docs/generate.py; all names begin with the agent's.\n"
 
 
 if __name__ == "__main__":
     for name in PAGES:
         (DOCS / name).write_text(regenerate(name), "utf-8")
+    SCHEMAS.write_text(schemas(), "utf-8")

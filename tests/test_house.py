@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import agtail
+from agtail.agents import agent_ids, package_of
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -44,20 +45,9 @@ CORE = (
 HEAVY = ("zstandard", "re2", "click", "rich", "numpy", "sqlite3")
 
 SCHEMA_MODULES = {
-    "agtail",
-    "agtail.agents",
-    "agtail.agents.claude_code",
-    "agtail.agents.claude_code.schema",
-    "agtail.agents.codex",
-    "agtail.agents.codex.schema",
-    "agtail.agents.gemini_cli",
-    "agtail.agents.gemini_cli.schema",
-    "agtail.agents.omp",
-    "agtail.agents.omp.schema",
-    "agtail.agents.pi",
-    "agtail.agents.pi.schema",
-    "agtail.errors",
-    "agtail.schemas",
+    *("agtail", "agtail.agents", "agtail.errors", "agtail.schemas"),
+    *(package_of(agent) for agent in agent_ids()),
+    *(f"{package_of(agent)}.schema" for agent in agent_ids()),
 }
 """The schemas with the packages around them; the registry names its errors, which are tiny."""
 

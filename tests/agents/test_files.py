@@ -123,7 +123,6 @@ def test_one_folder_a_session(tmp_path: Path) -> None:
 def test_a_simple_adapter_promises_nothing_more(tmp_path: Path) -> None:
     adapter = adapter_in(tmp_path, NOTES)
     assert adapter.describe_tool("Bash", {}) is None
-    assert adapter.resume("one") is None
     assert adapter.retention() is None
     assert list(adapter.prompts()) == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -26,10 +27,15 @@ def test_pages_say_what_the_code_says(page: str) -> None:
     assert script("generate").regenerate(page) == (DOCS / page).read_text("utf-8")
 
 
+def test_the_shapes_of_every_agent_are_published() -> None:
+    generate = script("generate")
+    assert generate.schemas() == generate.SCHEMAS.read_text("utf-8")
+
+
 def test_every_page_with_marks_is_generated() -> None:
     marked = {
-        path.relative_to(DOCS).as_posix()
-        for path in DOCS.rglob("*.md")
+        os.path.relpath(path, DOCS)
+        for path in (*DOCS.rglob("*.md"), DOCS.parent / "README.md")
         if "<!-- begin " in path.read_text("utf-8")
     }
     assert marked == set(script("generate").PAGES)

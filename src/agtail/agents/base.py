@@ -1,9 +1,10 @@
-"""What an adapter is: four questions about one coding agent, answered by one small class.
+"""What an adapter is: the questions about one coding agent that need a look at its files.
 
-Where are its transcripts (:attr:`Adapter.locations`), which units are sessions
-(:meth:`Adapter.units`), what does a record mean (:meth:`Adapter.read`), and how does one go back
-(:meth:`Adapter.resume`, :meth:`Adapter.transfer_files`). Everything that is the same for all
-agents (pairing results, counting usage, times, titles, what is empty) is ``assemble.py``'s.
+Where are its transcripts here (:meth:`Adapter.roots`), which units are sessions
+(:meth:`Adapter.units`), what does a record mean (:meth:`Adapter.read`), and which files travel
+(:meth:`Adapter.transfer_files`). What needs no look is in the agent's ``harness.py``; what is the
+same for all agents (pairing results, counting usage, times, titles, what is empty) is
+``assemble.py``'s.
 """
 
 from __future__ import annotations
@@ -11,29 +12,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from agtail.errors import SourceError
 from agtail.model import Blob, Ending, Event, Integrity, Source, Usage
 from agtail.records import Found, Report, open_source, walk
-
-
-class Location(msgspec.Struct, frozen=True, kw_only=True):
-    """One place where an agent writes.
-
-    Attributes:
-        pattern: path pattern with ``~`` or an environment variable in front.
-        holds: ``sessions`` (the truth), ``index`` or ``history`` (prompts only).
-        format: such as ``jsonl`` or ``sqlite``.
-        note: what a reader has to know, such as how a folder name is derived.
-    """
-
-    pattern: str
-    holds: Literal["sessions", "index", "history"]
-    format: str
-    note: str = ""
 
 
 class Peeks:
@@ -312,7 +297,6 @@ class Adapter(Protocol):
     """Stable id, such as ``claude-code``."""
     name: str
     """Short name for terminals, such as ``claude``."""
-    locations: tuple[Location, ...]
     deletes_history: bool
     """The agent deletes its own transcripts after a while, so that they are worth archiving."""
 
@@ -355,10 +339,6 @@ class Adapter(Protocol):
 
     def describe_tool(self, tool: str, tool_input: object) -> str | None:
         """One line for a call, or ``None`` to use the shared rule."""
-        ...
-
-    def resume(self, session_id: str) -> list[str] | None:
-        """Return the command that goes on with a session, or ``None`` when there is none."""
         ...
 
     def transfer_files(self) -> Iterable[str]:

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from agtail.agents.base import (
     Checkpoint,
     Item,
-    Location,
     Place,
     Prompt,
     Retention,
@@ -64,7 +63,6 @@ class FileAdapter:
 
     agent: str = ""
     name: str = ""
-    locations: tuple[Location, ...] = ()
     deletes_history: bool = False
     root: ClassVar[str] = ""
     """Folder of the sessions, ``~`` for home."""
@@ -105,11 +103,6 @@ class FileAdapter:
     def describe_tool(self, tool: str, tool_input: object) -> str | None:
         """Use the shared rule."""
         del tool, tool_input
-        return None
-
-    def resume(self, session_id: str) -> list[str] | None:
-        """Nothing is known of a way back."""
-        del session_id
         return None
 
     def retention(self) -> Retention | None:

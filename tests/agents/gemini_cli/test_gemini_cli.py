@@ -281,10 +281,6 @@ def test_prompts_are_those_of_the_logs(tmp_path: Path) -> None:
     assert list(adapter(tmp_path).prompts()) == [("s1", 1000, "/compress")]
 
 
-def test_the_way_back(tmp_path: Path) -> None:
-    assert adapter(tmp_path).resume("s1") == ["gemini", "--resume", "s1"]
-
-
 def test_what_stands_beside_a_text_is_kept(tmp_path: Path) -> None:
     part = {"text": "pears", "videoMetadata": {"fps": 24}, "thoughtSignature": "x"}
     found = one(tmp_path, message(1, "user", [part, {"inlineData": {"data": "odd"}}]))

@@ -15,7 +15,6 @@ from agtail.agents.base import (
     TITLE_NAMED,
     Checkpoint,
     Item,
-    Location,
     Meta,
     Place,
     Prompt,
@@ -82,22 +81,6 @@ class ClaudeCode:
 
     agent = "claude-code"
     name = "claude"
-    locations = (
-        Location(
-            pattern="$CLAUDE_CONFIG_DIR/projects",
-            holds="sessions",
-            format="jsonl",
-            note="instead of ~/.claude when the variable is set",
-        ),
-        Location(
-            pattern="~/.claude/projects",
-            holds="sessions",
-            format="jsonl",
-            note="a folder a project: every character of its path outside A-Z a-z 0-9 becomes -",
-        ),
-        Location(pattern="~/.config/claude/projects", holds="sessions", format="jsonl"),
-        Location(pattern="~/.claude/history.jsonl", holds="history", format="jsonl"),
-    )
     deletes_history = True  # after 30 days, unless cleanupPeriodDays says otherwise
 
     def __init__(self, surroundings: Surroundings) -> None:
@@ -199,10 +182,6 @@ class ClaudeCode:
         """Leave it to the shared rule, which knows this agent's tools."""
         del tool, tool_input
         return None
-
-    def resume(self, session_id: str) -> list[str] | None:
-        """Resume a session from its own folder; subagents cannot be resumed."""
-        return ["claude", "--resume", session_id]
 
     def transfer_files(self) -> Iterable[str]:
         """Transcripts and the small files beside them."""

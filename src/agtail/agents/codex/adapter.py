@@ -13,7 +13,6 @@ import msgspec
 from agtail.agents.base import (
     Checkpoint,
     Item,
-    Location,
     Meta,
     Place,
     Prompt,
@@ -91,34 +90,6 @@ class Codex:
 
     agent = "codex"
     name = "codex"
-    locations = (
-        Location(
-            pattern="$CODEX_HOME/sessions",
-            holds="sessions",
-            format="jsonl",
-            note="instead of ~/.codex when the variable is set",
-        ),
-        Location(
-            pattern="~/.codex/sessions",
-            holds="sessions",
-            format="jsonl",
-            note="YYYY/MM/DD/rollout-TIME-THREAD.jsonl, idle ones .jsonl.zst; a rewind adds a file",
-        ),
-        Location(
-            pattern="~/.codex/archived_sessions",
-            holds="sessions",
-            format="jsonl",
-            note="rollouts of archived threads, without folders",
-        ),
-        Location(pattern="~/.codex/session_index.jsonl", holds="index", format="jsonl"),
-        Location(
-            pattern="~/.codex/state_5.sqlite",
-            holds="index",
-            format="sqlite",
-            note="threads: the name a human gave; the number is the schema's",
-        ),
-        Location(pattern="~/.codex/history.jsonl", holds="history", format="jsonl"),
-    )
     deletes_history = False
 
     def __init__(self, surroundings: Surroundings) -> None:
@@ -188,10 +159,6 @@ class Codex:
         from agtail.agents.codex import tools  # noqa: PLC0415 - start-up time
 
         return tools.describe(tool, tool_input)
-
-    def resume(self, session_id: str) -> list[str] | None:
-        """Resume a thread by id; archived ones have to be unarchived first."""
-        return ["codex", "resume", session_id]
 
     def transfer_files(self) -> Iterable[str]:
         """Rollouts of this machine and the index of their names."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from agtail.agents.base import Item, Location, Place, Prompt, Retention, Unit, expand
+from agtail.agents.base import Item, Place, Prompt, Retention, Unit, expand
 from agtail.agents.files import Context, FileAdapter
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
@@ -63,21 +63,6 @@ class GeminiCli(FileAdapter):
     deletes_history = True
     root = "~/.gemini/tmp"
     glued = b'{"$set":{'
-    locations = (
-        Location(
-            pattern="~/.gemini/tmp/*/chats/session-*.jsonl",
-            holds="sessions",
-            format="jsonl",
-            note="the folder's name is made of the project's; up to 0.38 the files are .json",
-        ),
-        Location(
-            pattern="~/.gemini/tmp/*/chats/*/*.jsonl",
-            holds="sessions",
-            format="jsonl",
-            note="subagents, in a folder named by the session that they belong to",
-        ),
-        Location(pattern="~/.gemini/tmp/*/logs.json", holds="history", format="json"),
-    )
 
     def default_root(self) -> Path:
         """Follow ``GEMINI_CLI_HOME``."""
@@ -155,10 +140,6 @@ class GeminiCli(FileAdapter):
         from agtail.agents.gemini_cli.reader import Reader  # noqa: PLC0415 - start-up time
 
         return Reader(context).items()
-
-    def resume(self, session_id: str) -> list[str] | None:
-        """Resume by id, inside the project's directory."""
-        return ["gemini", "--resume", session_id]
 
     def retention(self) -> Retention | None:
         """Read the user's setting; a project or an administrator may have set another.

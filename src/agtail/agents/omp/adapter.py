@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from agtail.agents.base import Item, Location, Place, Prompt, Unit
+from agtail.agents.base import Item, Place, Prompt, Unit
 from agtail.agents.files import Context
 from agtail.agents.pi.adapter import ELIDED as PI_ELIDED
 from agtail.agents.pi.adapter import Pi, id_in
@@ -55,27 +55,6 @@ class Omp(Pi):
     agent = "omp"
     name = "omp"
     root = "~/.omp/agent/sessions"
-    locations = (
-        Location(
-            pattern="~/.omp/agent/sessions/*/*.jsonl",
-            holds="sessions",
-            format="jsonl",
-            note="subagents lie in a folder named like the session's file",
-        ),
-        Location(
-            pattern="~/.omp/profiles/*/agent/sessions/*/*.jsonl",
-            holds="sessions",
-            format="jsonl",
-            note="the same for each profile",
-        ),
-        Location(
-            pattern="~/.omp/agent/custom-session-files/*",
-            holds="index",
-            format="text",
-            note="paths of sessions that the user put elsewhere",
-        ),
-        Location(pattern="~/.omp/agent/history.db", holds="history", format="sqlite"),
-    )
 
     def default_root(self) -> Path:
         """Return the first folder of sessions; there may be more, see :meth:`roots`."""
@@ -213,10 +192,6 @@ class Omp(Pi):
             named = (task.get("name") for task in tasks if isinstance(task, dict))
             return ", ".join(name for name in named if isinstance(name, str)) or None
         return None
-
-    def resume(self, session_id: str) -> list[str] | None:
-        """Resume by id."""
-        return ["omp", "-r", session_id]
 
     def transfer_files(self) -> Iterable[str]:
         """Sessions, what their tools and subagents left beside them, and their images."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from agtail.agents.base import Item, Location, Place, Unit
+from agtail.agents.base import Item, Place, Unit
 from agtail.agents.files import Context, FileAdapter
 from agtail.errors import SourceError
 from agtail.instants import parse_instant
@@ -33,14 +33,6 @@ class Pi(FileAdapter):
     name = "pi"
     root = "~/.pi/agent/sessions"
     glued = b'{"type":"'
-    locations: tuple[Location, ...] = (
-        Location(
-            pattern="~/.pi/agent/sessions/--*--/*.jsonl",
-            holds="sessions",
-            format="jsonl",
-            note="the folder is the project's path with / \\ : turned into -",
-        ),
-    )
 
     def default_root(self) -> Path:
         """Follow ``PI_CODING_AGENT_SESSION_DIR`` and ``PI_CODING_AGENT_DIR``."""
@@ -96,10 +88,6 @@ class Pi(FileAdapter):
         owners = context.unit.owners
         origin = _header(owners[-1]).get("id") if owners else None
         return Reader(keys_of(owners), origin if isinstance(origin, str) else None).items(records)
-
-    def resume(self, session_id: str) -> list[str] | None:
-        """Resume by id."""
-        return ["pi", "--session", session_id]
 
 
 def _header(path: str) -> Json:

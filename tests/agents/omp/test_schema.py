@@ -1,0 +1,44 @@
+"""The shapes of Oh My Pi fit every record of its corpora and of the sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shapes import Find, check_programs, corpus_misfits, lines, sample_misfits
+
+from agtail import schemas
+
+CASES: dict[str, tuple[Find, Any]] = {
+    "session": (lambda home: lines(home / ".omp", "*.jsonl"), schemas.OmpEntry),
+}
+
+PROGRAM = """
+import json
+from agtail.schemas import OmpEntry
+
+def calls(line: str) -> list[str]:
+    entry: OmpEntry = json.loads(line)
+    if entry["type"] == "message":
+        message = entry["message"]
+        if message["role"] == "assistant":
+            blocks = message["content"] or []
+            return [block["name"] for block in blocks if block["type"] == "toolCall"]
+    return []
+"""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_record_of_the_corpora_fits(case: str) -> None:
+    assert corpus_misfits("omp", *CASES[case]) == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_record_of_the_sample_fits(case: str) -> None:
+    assert sample_misfits(*CASES[case]) == []
+
+
+@pytest.mark.slow
+def test_a_type_checker_understands_a_program_that_uses_them(tmp_path: Path) -> None:
+    check_programs(tmp_path, PROGRAM, "name")
