@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agtail.databases import open_database
+from agtail.databases import open_database, row_of
 from agtail.errors import SourceError
 
 
@@ -137,16 +139,74 @@ def test_the_journal_of_a_killed_writer_is_undone_in_a_copy(database: Path, tmp_
     assert rows(crashed) == list(range(20))
 
 
-def test_private_copies_are_removed(
-    database: Path, writer: Writer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere open files cannot be removed")
+@pytest.mark.usefixtures("writer")
+def test_private_copies_leave_nothing_even_when_agtail_is_killed(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    with open_database(copy(database, tmp_path / "log", "-wal")):
+        assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_private_copy_is_made_once_as_long_as_nothing_changes(
+    database: Path, writer: Writer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    copyfile = shutil.copyfile
+
+    def counted(source: str, to: str) -> None:
+        made.append(source)
+        copyfile(source, to)
+
+    monkeypatch.setattr("shutil.copyfile", counted)
     path = copy(database, tmp_path / "log", "-wal")
-    with open_database(path):
-        assert len(list((tmp_path / "temporary").iterdir())) == 1
-    assert list((tmp_path / "temporary").iterdir()) == []
-    writer.close()
+    log = Path(f"{path}-wal")
+    assert rows(path) == rows(path) == [1, 2]
+    assert made == [str(path), str(log)]
+    writer.execute("INSERT INTO t VALUES (3)")
+    log.write_bytes(Path(f"{database}-wal").read_bytes())
+    assert rows(path) == [1, 2, 3]
+    assert len(made) == 4
+
+
+@pytest.mark.usefixtures("writer")
+def test_a_copy_in_use_outlives_another(database: Path, tmp_path: Path) -> None:
+    first = copy(database, tmp_path / "first", "-wal")
+    second = copy(database, tmp_path / "second", "-wal")
+    with open_database(first) as connection:
+        assert rows(second) == [1, 2]
+        assert len(connection.execute("SELECT a FROM t").fetchall()) == 2
+
+
+def test_an_empty_log_is_none(database: Path, writer: Writer, tmp_path: Path) -> None:
+    writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = copy(database, tmp_path / "log", "-wal")
+    assert Path(f"{path}-wal").stat().st_size == 0
+    assert rows(path) == [1, 2]
+
+
+def test_a_row_is_found_by_its_key_or_its_number(database: Path) -> None:
+    connection = sqlite3.connect(database)
+    connection.executescript("""
+        CREATE TABLE part (id TEXT PRIMARY KEY, data TEXT);
+        CREATE TABLE kv (key TEXT UNIQUE, value BLOB);
+        CREATE TABLE "odd "" name" (a, b);
+        CREATE TABLE step (idx INTEGER PRIMARY KEY, payload BLOB);
+    """)
+    connection.execute("INSERT INTO part VALUES ('p1', '{}')")
+    connection.execute("INSERT INTO kv VALUES ('k', ?)", (b"caf\xc3\xa9",))
+    connection.execute('INSERT INTO "odd "" name" VALUES (1, \'x\')')
+    connection.execute("INSERT INTO step VALUES (7, ?)", (b"\xff\x01",))
+    connection.commit()
+    connection.close()
+    with open_database(database) as opened:
+        assert row_of(opened, "part", "p1") == {"id": "p1", "data": "{}"}
+        assert row_of(opened, "kv", "k") == {"key": "k", "value": "café"}
+        assert row_of(opened, 'odd " name', "1") == {"a": 1, "b": "x"}
+        assert row_of(opened, "step", "7") == {"idx": 7, "payload": "ff01"}
+        assert row_of(opened, "part", "p2") is None
 
 
 def test_text_that_is_not_utf8_is_replaced(database: Path) -> None:

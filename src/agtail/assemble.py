@@ -29,12 +29,13 @@ class Transcript(msgspec.Struct, frozen=True):
     session: Session
     events: Sequence[Event]
     checkpoint: bytes | None = None
+    keep_empty: bool = False
 
     @property
     def empty(self) -> bool:
         """Whether it has no text, thought or call, and no reason to be listed all the same."""
         health = self.session.integrity
-        return not self.session.messages and not (
+        return not (self.session.messages or self.keep_empty) and not (
             (health is not None and health.unreadable)
             or any(event.kind in CONTENT_KINDS for event in self.events)
         )
@@ -85,7 +86,7 @@ def assemble(
     # Sessions within share the file: going on in the middle of it is for one alone.
     checkpoint = None if within else main.checkpoint
     return [
-        Transcript(session, main.events, checkpoint),
+        Transcript(session, main.events, checkpoint, unit.keep_empty),
         *(Transcript(each.finish(Integrity()), each.events) for each in within.values()),
     ]
 

@@ -161,7 +161,7 @@ class History:
         if store is None:
             return None
         try:
-            units, seen = self._unsettled(store)
+            units, seen, unseen = self._unsettled(store)
             if not seen:
                 from agtail.store.changes import Change  # noqa: PLC0415 - start-up time
 
@@ -173,6 +173,7 @@ class History:
                 PackingReader(self._arguments),
                 self._progress,
                 seen=seen,
+                unseen=unseen,
                 amend=self._amend,
                 wait=wait,
                 warn=self._warn,
@@ -318,15 +319,17 @@ class History:
             return None
         return amend(self._store.catalogue, source, unit, self._adapters[unit.agent])
 
-    def _unsettled(self, store: Store) -> tuple[list[Unit], dict[str, bytes]]:
+    def _unsettled(self, store: Store) -> tuple[list[Unit], dict[str, bytes], list[str]]:
         """Find the sources of the agents for which the store may not be up to date.
 
         Returns:
-            The sources, newest first, and for each of these agents what its files look like;
-            that is empty when something could not be looked into, which has to be told each time.
+            The sources, newest first; for each of these agents what its files look like, which
+            is empty when something could not be looked into, since that has to be told each
+            time; and what could not be looked into.
         """
         found: list[Unit] = []
         seen: dict[str, bytes] = {}
+        unseen: list[str] = []
         looks = store.looks()
         for agent, adapter in self._adapters.items():
             problems: list[SourceError] = []
@@ -338,8 +341,9 @@ class History:
                 found.extend(adapter.units(places, problems.append))
                 seen[agent] = b"" if problems else look
             for problem in problems:
+                unseen.append(problem.path)
                 self._report(problem)
-        return _newest_first(found), seen
+        return _newest_first(found), seen, unseen
 
     def _open(self, folder: Path, imported: dict[str, dict[str, Path]]) -> None:
         from agtail.store.store import Store  # noqa: PLC0415 - start-up time

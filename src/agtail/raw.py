@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
+
+import msgspec
 
 from agtail.errors import ArchiveError, SourceError, StoreError
 from agtail.records import open_source, read_slice
@@ -94,6 +97,27 @@ class Raw:
                     return archive.read_slice(agent, path, offset, length)
             except ArchiveError:
                 raise missing from None
+
+    def row(self, path: str, table: str, row: str) -> bytes:
+        """Return a row of a session's database, as one line of JSON.
+
+        Args:
+            path: the database, or the session's path in it.
+            table: name of the table.
+            row: its key, see :func:`agtail.databases.row_of`.
+
+        Raises:
+            SourceError: the database cannot be read, or has no such row any more.
+        """
+        from agtail.databases import open_database, row_of  # noqa: PLC0415 - start-up time
+
+        if not os.path.exists(path):
+            path = path.rpartition("#")[0] or path
+        with open_database(path) as database:
+            found = row_of(database, table, row)
+        if found is None:
+            raise SourceError(path, f"no row {row} in {table} any more")
+        return msgspec.json.encode(found)
 
     def _archive(self, store: Store) -> Archive:
         from agtail.store.archive import Archive  # noqa: PLC0415 - start-up time

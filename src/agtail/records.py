@@ -308,6 +308,11 @@ class _Unpacked:
             raise OSError(None, "compressed data is cut off")
 
 
+def is_there(path: str) -> bool:
+    """Whether a source exists: a file, or the database that a session is a row of."""
+    return os.path.exists(path) or ("#" in path and os.path.exists(path.rpartition("#")[0]))
+
+
 def reason_of(error: OSError) -> str:
     """Say in plain words why the system refused."""
     return (error.strerror or type(error).__name__).lower()

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -148,7 +149,16 @@ def source_record(line: bytes) -> dict[str, Any] | None:
 
 
 def source_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a source with their line numbers, whole JSON documents as line 1."""
+    """Yield the objects of a source with their line numbers, whole JSON documents as line 1.
+
+    A row of a database is an object whose ``type`` is the table; a column of that name is its
+    ``subtype``. JSON in a column counts as part of it.
+    """
+    with open(path, "rb") as stream:
+        is_database = stream.read(16).startswith(b"SQLite format 3")
+    if is_database:
+        yield from enumerate(source_rows(path), 1)
+        return
     if path.suffix == ".json":
         yield 1, json.loads(path.read_text("utf-8"))
         return
@@ -156,6 +166,36 @@ def source_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         record = source_record(line)
         if record is not None:
             yield number, record
+
+
+def source_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield all rows of a copy of a database, so that nothing beside it changes."""
+    with tempfile.TemporaryDirectory(prefix="agtail-") as folder:
+        for suffix in ("", "-wal"):
+            if (part := Path(f"{path}{suffix}")).exists():
+                shutil.copyfile(part, Path(folder, f"copy{suffix}"))
+        connection = sqlite3.connect(Path(folder, "copy"))
+        connection.row_factory = sqlite3.Row
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+        for (table,) in connection.execute(query).fetchall():
+            for row in connection.execute(f'SELECT * FROM "{table}"'):
+                columns = {name: _column(value) for name, value in dict(row).items()}
+                if "type" in columns:
+                    columns["subtype"] = columns.pop("type")
+                yield {"type": table, **columns}
+        connection.close()
+
+
+def _column(value: Any) -> Any:
+    """Decode JSON; bytes that are no text are for the tests of the agent."""
+    if isinstance(value, bytes):
+        try:
+            value = value.decode()
+        except UnicodeDecodeError:
+            return None
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        return _json(value) or value
+    return value
 
 
 Place = tuple[str, ...]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import sqlite3
+from pathlib import Path
 
 import pytest
 from conformance.kit import (
@@ -16,6 +18,7 @@ from conformance.kit import (
     scenarios,
     source_files,
     source_record,
+    source_records,
     strings,
 )
 
@@ -102,3 +105,22 @@ def test_records_are_read_without_any_help() -> None:
     assert source_record(b'\x00\x00{"a":"\xff\x01"}\r') == {"a": "\ufffd\x01"}
     assert source_record(b"[1]") is None
     assert source_record(b'{"a"') is None
+
+
+def test_rows_are_records_of_their_table(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "x.db")
+    connection.execute("CREATE TABLE part (id, type, data, raw)")
+    connection.execute("""INSERT INTO part VALUES ('a', 'tool', '{"type": "deep"}', X'FF00')""")
+    connection.commit()
+    connection.close()
+    [(number, record)] = source_records(tmp_path / "x.db")
+    assert number == 1
+    assert record == {
+        "type": "part",
+        "id": "a",
+        "subtype": "tool",
+        "data": {"type": "deep"},
+        "raw": None,
+    }
+    assert Elision("part/deep:data.*", "").covers(record, ("data", "type"))
+    assert [path.name for path in tmp_path.iterdir()] == ["x.db"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 NASTY: tuple[Any, ...] = (
@@ -48,6 +51,32 @@ def mutated(raw: bytes, dice: Dice) -> bytes:
     for _ in range(dice.choice((1, 1, 1, 2, 3))):
         raw = dice.choice(_MUTATIONS)(raw, dice)
     return raw
+
+
+def mutate_cells(path: Path, dice: Dice) -> None:
+    """Damage what stands in the cells of a database, which stays a sound one."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    for (table,) in connection.execute(query).fetchall():
+        columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+        for (number,) in connection.execute(f'SELECT rowid FROM "{table}"').fetchall():
+            if dice.random() < 0.3:
+                column = dice.choice(columns)
+                where = f'FROM "{table}" WHERE rowid = {number}'
+                (old,) = connection.execute(f'SELECT "{column}" {where}').fetchone()
+                new = _damaged_cell(old, dice)
+                update = f'UPDATE OR IGNORE "{table}" SET "{column}" = ? WHERE rowid = {number}'
+                with contextlib.suppress(sqlite3.Error, UnicodeEncodeError):
+                    connection.execute(update, (new,))
+    connection.close()
+
+
+def _damaged_cell(value: Any, dice: Dice) -> Any:
+    if isinstance(value, str | bytes) and dice.random() < 0.8:
+        raw = value.encode() if isinstance(value, str) else value
+        new = mutated(raw, dice)
+        return new.decode("utf-8", "replace") if isinstance(value, str) else new
+    return dice.choice((None, "", 0, -1, 2**62, 1e308, b"\xff\x00", "9999999999999999999999", "{"))
 
 
 def _flip_bytes(raw: bytes, dice: Dice) -> bytes:

@@ -19,7 +19,7 @@ from types import FrameType
 import msgspec
 import pytest
 from conformance.kit import LONG_AGO, Scenario, scenarios
-from fuzz.mutate import mutated
+from fuzz.mutate import mutate_cells, mutated
 
 from agtail.errors import SourceError
 from agtail.history import History
@@ -65,10 +65,15 @@ def _damaged_home(home: Path, name: str) -> tuple[Scenario, list[Path]]:
     (home / "expected.json").unlink()
     files = sorted(path for path in home.rglob("*") if path.is_file())
     transcripts = [path for path in files if ".jsonl" in path.name]
-    damaged = [path for path in transcripts if dice.random() < 0.6] or transcripts[:1]
+    transcripts += [path for path in files if path.suffix in (".db", ".vscdb")]
+    damaged = [path for path in transcripts if dice.random() < 0.6] or transcripts[:1] or files[:1]
     damaged.extend(path for path in files if path not in transcripts and dice.random() < 0.2)
     for path in damaged:
-        path.write_bytes(mutated(path.read_bytes(), dice))
+        raw = path.read_bytes()
+        if raw.startswith(b"SQLite format 3") and dice.random() < 0.7:
+            mutate_cells(path, dice)
+        else:
+            path.write_bytes(mutated(raw, dice))
     for path in files:
         os.utime(path, (LONG_AGO, LONG_AGO))
     return scenario, damaged
@@ -100,8 +105,8 @@ def _encodes(raw: bytes) -> None:
 
 def _lines_add_up(parts: tuple[str, ...], health: Integrity) -> None:
     """Every line that is not blank is a record or counted, and the session says the count."""
-    if any(part.endswith(".json") for part in parts):
-        return  # one document has no lines
+    if not all(".jsonl" in part for part in parts):
+        return  # documents and databases have no lines
     dropped = 0
     for part in parts:
         counted = Integrity()

@@ -103,9 +103,11 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
         mtime_ns: latest change of parts and sidecars, nanoseconds since 1970.
         touched: milliseconds since 1970 of the latest record, as far as it is known without
             reading the file; used to put unread units in order, newest first.
+        stamp: what tells a change that size and time do not, for rows of a database.
         parent_id: the session it belongs to, when its place says so.
         archived: put aside by the user, when its place says so.
         imported_from: the collection of the import store it lies in.
+        keep_empty: list it even if nothing was said in it.
     """
 
     agent: str
@@ -118,9 +120,11 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 0
     mtime_ns: int = 0
     touched: int = 0
+    stamp: str = ""
     parent_id: str | None = None
     archived: bool = False
     imported_from: str | None = None
+    keep_empty: bool = False
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,19 +13,22 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from agtail.agents.base import (
+    TITLE_NAMED,
     Checkpoint,
     Item,
+    Meta,
     Place,
     Prompt,
     Retention,
     Surroundings,
+    Title,
     Unit,
     expand,
     look_into,
 )
 from agtail.errors import RegistrationError
 from agtail.instants import parse_instant
-from agtail.model import Integrity
+from agtail.model import Event, Integrity
 from agtail.records import Found, Record, Report, last_timestamp, read_json, read_jsonl
 
 
@@ -51,6 +54,28 @@ class Context(NamedTuple):
         return self.unit.path
 
 
+def build_session(
+    context: Context,
+    events: Iterable[Event],
+    extra: Meta | None = None,
+    title: str | None = None,
+) -> Iterator[Item]:
+    """Make a session of plain events: title, times, models and counts are derived from them.
+
+    Args:
+        context: what is read.
+        events: in order; ``Event.model`` adds to the models.
+        extra: what is known better than the events tell.
+        title: a name that counts more than the first prompt.
+    """
+    if extra is not None:
+        yield extra
+    yield Meta(id=context.id)
+    if title:
+        yield Title(title, TITLE_NAMED)
+    yield from events
+
+
 class FileAdapter:
     """An adapter for one session a file (``unit = "file"``) or a folder (``unit = "dir"``).
 
@@ -73,6 +98,8 @@ class FileAdapter:
     """How a record begins that may stand behind a torn one, see ``records.read_jsonl``."""
     import_store: ClassVar[bool] = True
     """Look into collections of imported sessions, too."""
+    skip_empty: ClassVar[bool] = True
+    """Leave out sessions in which nothing was said."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -87,6 +114,10 @@ class FileAdapter:
         """Whether a name counts: the path relative to the root, or the name of a folder."""
         del relative
         return True
+
+    def transfer_match(self, relative: str) -> bool:
+        """Whether a file travels in an export, by its path relative to the root."""
+        return self._wanted(relative)
 
     def parse(self, records: Iterator[Record], context: Context) -> Iterable[Item]:
         """Map the records of a JSON Lines file."""
@@ -158,6 +189,7 @@ class FileAdapter:
             touched=changed // 1_000_000 if latest is None else latest,
             archived=bool(self.archived_root) and place.path == str(self.roots()[-1]),
             imported_from=place.imported_from,
+            keep_empty=not self.skip_empty,
         )
 
     def look(self, file: Found) -> tuple[Any, ...]:
@@ -183,9 +215,9 @@ class FileAdapter:
         return None
 
     def transfer_files(self) -> Iterable[str]:
-        """All files of the sessions of this machine."""
-        here = [place for place in self.find(_ignored) if place.imported_from is None]
-        return [file.path for place in here for file in place.files]
+        """All files of the sessions of this machine that travel."""
+        places = look_into(self.roots(), {}, self.transfer_match, _ignored)
+        return [file.path for place in places for file in place.files]
 
     def _wanted(self, relative: str) -> bool:
         return self.unit == "dir" or self.match(relative)
@@ -218,6 +250,8 @@ def file_adapter(
     read: Callable[[Context], Iterable[Item]] | None = None,
     archived_root: str = "",
     import_store: bool = True,
+    skip_empty: bool = True,
+    transfer_match: Callable[[str], bool] | None = None,
 ) -> type[FileAdapter]:
     """Make an adapter of functions; see :class:`FileAdapter` for what they mean.
 
@@ -229,7 +263,13 @@ def file_adapter(
     'notes'
     """
     given: dict[str, Callable[..., Any] | None]
-    given = {"match": match, "parse": parse, "parse_json": parse_json, "read_unit": read}
+    given = {
+        "match": match,
+        "parse": parse,
+        "parse_json": parse_json,
+        "read_unit": read,
+        "transfer_match": transfer_match,
+    }
     methods = {key: staticmethod(way) for key, way in given.items() if way is not None}
     options = {
         "agent": agent,
@@ -238,6 +278,7 @@ def file_adapter(
         "unit": unit,
         "archived_root": archived_root,
         "import_store": import_store,
+        "skip_empty": skip_empty,
         "__doc__": f"Adapter of {agent}.",
     }
     return type(f"FileAdapter[{agent}]", (FileAdapter,), {**options, **methods})

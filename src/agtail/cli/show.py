@@ -169,15 +169,25 @@ def _print_json(screen: Screen, choice: Choice) -> None:
 
 
 def _print_raw(screen: Screen, history: History, choice: Choice) -> None:
-    """Print the source files when the whole session is asked for, else the chosen records."""
+    """Print the source files when the whole session is asked for, else the chosen records.
+
+    Of a database only the session's own rows are printed.
+    """
     if choice.whole:
         sources = (event.src for event in choice.events() if event.src and not event.src.table)
         for path in dict.fromkeys(_file(choice, source) for source in sources):
             _copy(screen, history, choice.session.agent, path)
-        return
-    printed: set[tuple[str, int]] = set()
+    printed: set[tuple[str, int | tuple[str, str]]] = set()
     for event in choice.events():
         for source in _records(event):
+            if source.table is not None and source.row is not None:
+                row = _file(choice, source), (source.table, source.row)
+                if row not in printed:
+                    screen.raw(history.raw.row(row[0], *row[1]) + b"\n")
+                printed.add(row)
+                continue
+            if choice.whole:
+                continue
             if source.offset is None or source.length is None:
                 raise AgtailError(f"event {event.seq} has no record of its own in a file")
             place = (_file(choice, source), source.offset)

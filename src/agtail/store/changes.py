@@ -11,6 +11,7 @@ import msgspec
 
 from agtail.agents.base import Unit
 from agtail.model import Event
+from agtail.records import is_there
 from agtail.store.catalogue import Catalogue, Source
 from agtail.store.stored import BlockRow, StoredEvents
 
@@ -81,7 +82,7 @@ def _is_changed(source: Source | None, unit: Unit, known: Known, moved: Mapping[
     def is_kept(owner: str) -> bool:
         """Whether it was deleted, but is still here, in the store: the copies stay copies."""
         key = unit.agent, owner
-        return key in known and key not in moved and not os.path.exists(owner)
+        return key in known and key not in moved and not is_there(owner)
 
     same = msgspec.structs.replace(unit, owners=owners)
     return source.packed != msgspec.msgpack.encode(same) or not all(
@@ -149,21 +150,39 @@ def _overlaps(block: BlockRow, first: int, last: int) -> bool:
     return block.time_min <= last and first <= block.time_max
 
 
-def vanished(known: Known, units: list[Unit], roots: Iterable[str]) -> dict[Key, Source]:
-    """Return the sources that are no more, as far as their folders can be looked into."""
+def vanished(
+    known: Known, units: list[Unit], roots: Iterable[str], unseen: Iterable[str]
+) -> dict[Key, Source]:
+    """Return the sources that are no more, as far as can be seen.
+
+    Args:
+        known: what is stored.
+        units: what there is now.
+        roots: the folders that were looked into.
+        unseen: folders and databases that could not be: what lies in one has not vanished.
+    """
     present = set(map(key_of, units))
     online = set(filter(is_online, roots))
+    hidden = tuple(f"{place}{mark}" for place in unseen for mark in (os.sep, "#"))
     return {
         key: source
         for key, source in known.items()
-        if key not in present and not source.gone and source.root in online
+        if key not in present
+        and not source.gone
+        and source.root in online
+        and not source.unit.path.startswith(hidden)
     }
 
 
 def is_online(root: str) -> bool:
-    """Whether a folder can be looked into: what lay in one that cannot has not vanished."""
+    """Whether a folder can be looked into: what lay in one that cannot has not vanished.
+
+    The root of an agent may be a database that was asked for.
+    """
     try:
         os.scandir(root).close()
+    except NotADirectoryError:
+        return True
     except OSError:
         return False
     return True

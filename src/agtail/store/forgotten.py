@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Container
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from agtail.agents.base import Unit
+from agtail.records import is_there
 from agtail.store.catalogue import Catalogue
 
 
@@ -61,7 +61,7 @@ def leave_out(
         if mark is not None:
             return unit.size <= mark.size
         return any(
-            unit.touched <= mark.touched and not os.path.exists(mark.path)
+            unit.touched <= mark.touched and not is_there(mark.path)
             for mark in elsewhere.get((unit.agent, _place(unit)), ())
         )
 

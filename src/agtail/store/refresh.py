@@ -15,7 +15,7 @@ import msgspec
 from agtail.agents.base import Unit
 from agtail.assemble import Transcript
 from agtail.model import Session
-from agtail.records import FRESH_SECONDS
+from agtail.records import FRESH_SECONDS, is_there
 from agtail.store import changes
 from agtail.store.append import Amend
 from agtail.store.blocks import Block, cut
@@ -59,6 +59,7 @@ def refresh(
     progress: Progress | None = None,
     *,
     seen: Mapping[str, bytes],
+    unseen: Iterable[str] = (),
     amend: Amend | None = None,
     wait: bool = False,
     warn: Callable[[str], None] = lambda _line: None,
@@ -74,6 +75,7 @@ def refresh(
         seen: these agents, each with what its files look like, see :mod:`agtail.store.settled`.
         roots: the folders they were looked for in; a source below one of them that exists and
             that is not among the units has vanished.
+        unseen: folders and databases that could not be looked into.
         read: reads and packs one source; called in worker processes when there is much to
             read, so it has to be picklable.
         progress: told how far the work is, now and then.
@@ -89,7 +91,7 @@ def refresh(
     state = version(catalogue)
     known = catalogue.sources(seen)
     units = leave_out(catalogue, _storable(units, warn), known)
-    vanished = changes.vanished(known, units, roots)
+    vanished = changes.vanished(known, units, roots, unseen)
     todo = changes.changed(units, vanished, known)
     if not todo and not vanished:
         _settle(catalogue, seen, state)
@@ -225,7 +227,7 @@ def _store(catalogue: Catalogue, batch: list[Packed], moved: Mapping[Key, Key]) 
         for packed in batch:
             unit = packed.unit
             sessions = [session for session, *_ in packed.sessions]
-            if _is_unreadable(sessions) and not os.path.exists(unit.path):
+            if _is_unreadable(sessions) and not is_there(unit.path):
                 continue  # it went in between: what is known of it is better than nothing
             for before, now in moved.items():
                 if now == key_of(unit):
