@@ -42,7 +42,7 @@ def test_the_script_of_each_shell(run: Run, shell: str, tmp_path: Path) -> None:
 
 
 def test_commands_and_options() -> None:
-    names = ["grep", "list", "show", "stats", "index", "forget", "doctor", "completion"]
+    names = ["grep", "list", "show", "stats", "agents", "index", "forget", "doctor", "completion"]
     assert completed("agtail ") == names
     assert completed("agtail st") == ["stats"]
     assert completed("agtail grep --no-c") == ["--no-color"]

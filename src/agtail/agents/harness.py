@@ -13,7 +13,7 @@ import msgspec
 System = Literal["linux", "macos", "windows"]
 
 
-class Location(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Location(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """One place where an agent writes.
 
     Attributes:
@@ -34,14 +34,14 @@ class Location(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     note: str = ""
 
 
-class Variable(msgspec.Struct, frozen=True):
+class Variable(msgspec.Struct, frozen=True, rename="camel"):
     """An environment variable that moves what an agent writes, and what it names."""
 
     name: str
     meaning: str
 
 
-class Harness(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Harness(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """One coding agent.
 
     Attributes:

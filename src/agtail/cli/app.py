@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "list": "agtail.cli.listing",
     "show": "agtail.cli.show",
     "stats": "agtail.cli.stats",
+    "agents": "agtail.cli.agents",
     "index": "agtail.cli.index",
     "forget": "agtail.cli.forget",
     "doctor": "agtail.cli.doctor",

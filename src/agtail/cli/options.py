@@ -227,7 +227,7 @@ def agents_option(command: Command) -> Command:
         multiple=True,
         metavar="NAMES",
         callback=_split,
-        shell_complete=_complete_agents,
+        shell_complete=complete_agents,
         help="Only these agents, separated by commas. Repeatable.",
     )(command)
 
@@ -333,9 +333,10 @@ def _split(
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
-def _complete_agents(
+def complete_agents(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str]:
+    """Offer the ids of agents."""
     from agtail.history import History  # noqa: PLC0415 - start-up time
 
     return _complete_list(list(History().agents), incomplete)
