@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -36,7 +37,8 @@ def test_every_page_with_marks_is_generated() -> None:
     marked = {
         os.path.relpath(path, DOCS)
         for path in (*DOCS.rglob("*.md"), DOCS.parent / "README.md")
-        if "<!-- begin " in path.read_text("utf-8")
+        if re.search(r"^<!-- begin ", path.read_text("utf-8"), re.MULTILINE)
+        and path.name != "adding-an-agent.md"  # it shows a page with marks
     }
     assert marked == set(script("generate").PAGES)
 
