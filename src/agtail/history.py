@@ -22,6 +22,7 @@ from agtail.errors import (
     StoreError,
     UnknownAgentError,
 )
+from agtail.imported import list_collections
 from agtail.model import Integrity, Session
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class History:
             if agents and name not in agents:
                 continue
             root = (roots or {}).get(name)
-            imported[name] = _collections(name, base, environment)
+            imported[name] = list_collections(data_dir(base, environment), name)
             self._adapters[name] = adapter_class(name)(
                 Surroundings(
                     home=base,
@@ -436,13 +437,3 @@ def _imported_roots(collections: dict[str, Path]) -> list[str]:
         for folder in collections.values()
         for place in (folder, folder / "sessions", folder / "archived_sessions")
     ]
-
-
-def _collections(agent: str, home: Path, env: Mapping[str, str]) -> dict[str, Path]:
-    """Find the import collections that hold sessions of an agent."""
-    store = data_dir(home, env) / "imported"
-    try:
-        names = sorted(os.listdir(store))
-    except OSError:
-        return {}
-    return {name: store / name / agent for name in names if (store / name / agent).is_dir()}

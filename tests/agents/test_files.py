@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from agtail.agents.base import Item, Surroundings, Unit, units_of
-from agtail.agents.files import Context, FileAdapter, file_adapter
+from agtail.agents.base import Item, Meta, Surroundings, Unit, units_of
+from agtail.agents.files import Context, FileAdapter, build_session, file_adapter
+from agtail.assemble import assemble
 from agtail.errors import RegistrationError, SourceError
 from agtail.model import Event, Integrity
 from agtail.records import Record
@@ -144,3 +145,53 @@ def test_mistakes_are_found_when_the_adapter_is_made(options: dict[str, Any], fa
     file_adapter(**right)
     with pytest.raises(RegistrationError, match=fault):
         file_adapter(**{**right, **options})
+
+
+def test_what_travels_may_be_told_apart_from_what_is_read(tmp_path: Path) -> None:
+    kind = file_adapter(
+        agent="notes",
+        root="~/.notes",
+        match=is_log,
+        parse=said,
+        transfer_match=lambda relative: not relative.endswith(".lock"),
+    )
+    kept = [write(tmp_path / ".notes" / name) for name in ("one.jsonl", "one.meta")]
+    write(tmp_path / ".notes/one.lock")
+    adapter = adapter_in(tmp_path, kind)
+    assert [unit.id for unit in found(adapter)] == ["one"]
+    assert list(adapter.transfer_files()) == list(map(str, kept))
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_sessions_in_which_nothing_was_said_are_left_out_unless_wanted(
+    tmp_path: Path, *, skip: bool
+) -> None:
+    kind = file_adapter(
+        agent="notes", root="~/.notes", match=is_log, parse=lambda *_: [], skip_empty=skip
+    )
+    write(tmp_path / ".notes/one.jsonl", "nothing of it is mapped")
+    adapter = adapter_in(tmp_path, kind)
+    [unit] = found(adapter)
+    [transcript] = assemble(unit, adapter.read(unit, Integrity()), Integrity())
+    assert transcript.empty is skip
+
+
+def test_a_session_made_of_plain_events(tmp_path: Path) -> None:
+    def parse(_records: Iterator[Record], context: Context) -> Iterator[Item]:
+        events = [
+            Event(kind="text", role="user", text="How many?", ts="2026-05-01T08:00:00Z"),
+            Event(kind="text", role="assistant", text="Two.", model="m-1"),
+        ]
+        return build_session(context, events, Meta(cwd="/work/pears"), title=titles.pop())
+
+    titles = ["Counting", None]
+    kind = file_adapter(agent="notes", root="~/.notes", match=is_log, parse=parse)
+    write(tmp_path / ".notes/one.jsonl", "x")
+    adapter = adapter_in(tmp_path, kind)
+    [unit] = found(adapter)
+    for title in ("How many?", "Counting"):
+        [transcript] = assemble(unit, adapter.read(unit, Integrity()), Integrity())
+        session = transcript.session
+        assert (session.id, session.title, session.cwd) == ("one", title, "/work/pears")
+        assert (session.models, session.messages) == (["m-1"], 2)
+        assert session.started == "2026-05-01T08:00:00Z"
