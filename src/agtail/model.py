@@ -17,6 +17,7 @@ Role = Literal["user", "assistant", "system"]
 Ending = Literal["interrupted", "limit", "error"]
 
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
+ENDINGS: Final[tuple[str, ...]] = get_args(Ending)
 
 CONTENT_KINDS: Final = frozenset({"text", "thinking", "tool_use"})
 """A session without any event of these kinds is empty: it is not listed or searched."""

@@ -84,3 +84,26 @@ def test_a_session_within_a_file_does_not_stand_in_the_way(
     for reference in ("96ae28b4#toolu_01GbofWu", "claude:96ae28b4#toolu_01GbofWu#1"):
         code, out, _ = run("show", reference)
         assert (code, out.partition("#toolu_01GbofWu")[0]) == (0, f"claude · {path.stem}")
+
+
+@pytest.mark.parametrize(
+    ("flags", "field", "fits"),
+    [
+        (["--ending", "interrupted,limit"], "ending", {"interrupted", "limit"}.__contains__),
+        (["--compacted"], "compactions", bool),
+        (["--damaged"], "integrity", bool),
+    ],
+)
+def test_signals_choose_what_is_listed_and_found(
+    run: Run,
+    sessions: list[dict[str, object]],
+    flags: list[str],
+    field: str,
+    fits: Callable[[object], bool],
+) -> None:
+    wanted = {each["id"] for each in sessions if fits(each.get(field))}
+    listed = [json.loads(line) for line in run("list", "--json", *flags)[1].splitlines()]
+    assert {each["id"] for each in listed} == wanted
+    hits = [json.loads(line) for line in run("grep", "", "-l", "--json", *flags)[1].splitlines()]
+    assert {hit["sessionId"] for hit in hits} <= wanted
+    assert json.loads(run("stats", "--json", *flags)[1])["sessions"] == len(listed)

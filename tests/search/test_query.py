@@ -13,7 +13,7 @@ from search.build import call, said, transcript, unit
 
 from agtail.agents import agent_ids
 from agtail.errors import ChoiceError, CountError, DateError, PatternError, UsageError
-from agtail.model import KINDS, Event, Session
+from agtail.model import KINDS, Event, Integrity, Session
 from agtail.search.query import Query
 
 
@@ -119,6 +119,26 @@ def test_units_are_left_out_by_what_is_known_before_reading() -> None:
     assert Query.of(source="old").wants_unit(unit(imported_from="old"))
     assert not Query.of(source="old").wants_unit(unit())
     assert not Query.of(source="old").wants_unit(unit(imported_from="older"))
+
+
+def test_signals_choose_sessions() -> None:
+    cut = session(ending="interrupted", compactions=2)
+    torn = session(integrity=Integrity(dropped=1))
+    clean = session()
+    every = [cut, torn, clean]
+
+    def wanted(**filters: Any) -> list[Session]:
+        query = Query.of(**filters)
+        assert query.about_sessions
+        return [each for each in every if query.wants_session(each)]
+
+    assert wanted(endings="interrupted") == wanted(endings=["limit,interrupted"]) == [cut]
+    assert wanted(endings="error") == []
+    assert wanted(damaged="only") == [torn]
+    assert wanted(damaged="none") == [cut, clean]
+    assert wanted(compacted="only") == [cut]
+    with pytest.raises(ChoiceError, match="unknown ending: done"):
+        Query.of(endings="done")
 
 
 @pytest.mark.parametrize("name", ["archived", "programmatic"])
@@ -250,6 +270,9 @@ LISTS = {
             "source": mostly("@local", ""),
             "archived": mostly("all", "only", "none"),
             "programmatic": mostly("all", "only", "none"),
+            "damaged": mostly("all", "only", "none"),
+            "compacted": mostly("all", "only", "none"),
+            "endings": mostly("", "interrupted", "limit,error"),
             "limit": mostly("0", "5") | st.integers(),
             **{name: words | st.lists(words, max_size=3) for name, words in LISTS.items()},
         },

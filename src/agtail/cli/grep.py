@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -41,6 +41,7 @@ NOT_FOUND = 1
     help="Only sessions whose folder contains this text, in upper or lower case. Repeatable.",
 )
 @options.source_option
+@options.signal_options
 @options.time_options
 @click.option("--regex", is_flag=True, help="The pattern is a regular expression (RE2 syntax).")
 @click.option(
@@ -92,6 +93,7 @@ def command(
     models: tuple[str, ...],
     cwds: tuple[str, ...],
     source: str | None,
+    signals: dict[str, Any],
     since: str | None,
     until: str | None,
     utc: bool,
@@ -137,6 +139,7 @@ def command(
         inherited=inherited,
         limit=limit,
         rank=rank,
+        **signals,
     )
     screen = settings.screen()
     wording = settings.wording(history, utc=utc)

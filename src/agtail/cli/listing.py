@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -25,6 +25,7 @@ PATH_MINIMUM = 12
 @options.project_option
 @options.model_option
 @options.source_option
+@options.signal_options
 @options.time_options
 @options.limit_option("At most this many sessions; 0 for all.")
 @options.json_option("One session per line, as JSON.")
@@ -36,6 +37,7 @@ def command(
     project: str | None,
     models: tuple[str, ...],
     source: str | None,
+    signals: dict[str, Any],
     since: str | None,
     until: str | None,
     utc: bool,
@@ -59,6 +61,7 @@ def command(
         since=since,
         until=until,
         utc=utc,
+        **signals,
     )
     screen = settings.screen()
     wording = settings.wording(history, utc=utc)

@@ -299,6 +299,38 @@ def project_option(command: Command) -> Command:
     )(command)
 
 
+def signal_options(command: Command) -> Command:
+    """Add ``--ending``, ``--damaged`` and ``--compacted``; ``signals`` has those given."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, endings: list[str], damaged: bool, compacted: bool, **rest: Any) -> Any:
+        given = {"endings": endings, "damaged": damaged, "compacted": compacted}
+        signals = {
+            name: "only" if value is True else value for name, value in given.items() if value
+        }
+        return command(*args, signals=signals, **rest)
+
+    options = [
+        click.option(
+            "--ending",
+            "endings",
+            multiple=True,
+            metavar="HOW",
+            callback=_split,
+            shell_complete=_complete_endings,
+            help="Only sessions whose last turn ended so: interrupted, limit (of the output) or"
+            " error. Repeatable.",
+        ),
+        click.option(
+            "--damaged", is_flag=True, help="Only sessions of which a part could not be read."
+        ),
+        click.option(
+            "--compacted", is_flag=True, help="Only sessions whose context was summarised."
+        ),
+    ]
+    return _with(options, wrapped)  # type: ignore[return-value]
+
+
 def json_option(help_text: str) -> Callable[[Command], Command]:
     """Add ``--json``, which gives ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help=help_text)
@@ -348,6 +380,14 @@ def _complete_kinds(
     from agtail.model import KINDS  # noqa: PLC0415 - start-up time
 
     return _complete_list(KINDS, incomplete)
+
+
+def _complete_endings(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    from agtail.model import ENDINGS  # noqa: PLC0415 - start-up time
+
+    return _complete_list(ENDINGS, incomplete)
 
 
 def _complete_list(names: Sequence[str], incomplete: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,6 +27,7 @@ BAR_WIDTH = 30
 @options.project_option
 @options.model_option
 @options.source_option
+@options.signal_options
 @options.time_options
 @options.json_option("One JSON object.")
 @options.global_options
@@ -38,6 +39,7 @@ def command(
     project: str | None,
     models: tuple[str, ...],
     source: str | None,
+    signals: dict[str, Any],
     since: str | None,
     until: str | None,
     utc: bool,
@@ -60,12 +62,12 @@ def command(
         "since": since,
         "until": until,
     }
-    query = settings.query("", history, agents, utc=utc, **filters)
+    query = settings.query("", history, agents, utc=utc, **filters, **signals)
     tally = Tally()
     if reference is None:
         for session in history.sessions(query):
             tally.add(session)
-    elif any(filters.values()):
+    elif any(filters.values()) or signals:
         raise UsageError("filters choose among sessions: they do not go with an ID")
     else:
         tally.add(history.session(reference).session)

@@ -17,7 +17,7 @@ from agtail.agents import agent_ids
 from agtail.agents.base import Unit
 from agtail.errors import ChoiceError, CountError
 from agtail.instants import parse_bound
-from agtail.model import KINDS, Session
+from agtail.model import ENDINGS, KINDS, Session
 from agtail.search.fold import fold
 from agtail.search.pattern import (
     Find,
@@ -82,6 +82,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         since, until: first and last UTC millisecond.
         source: a collection of the import store, or :data:`LOCAL`; empty for all.
         archived, programmatic: take ``all``, ``only`` or ``none`` of such sessions.
+        damaged, compacted: likewise.
+        endings: any of these ways in which the last turn ended; empty for all.
         inherited: find copies of events that another session owns, too.
         limit: stop after so many; 0 for no limit.
         rank: the best hits first instead of the newest.
@@ -100,6 +102,9 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     source: str
     archived: Choice
     programmatic: Choice
+    damaged: Choice
+    compacted: Choice
+    endings: frozenset[str]
     inherited: bool
     limit: int
     rank: bool
@@ -122,6 +127,9 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         source: str | None = None,
         archived: str = "all",
         programmatic: str = "all",
+        damaged: str = "all",
+        compacted: str = "all",
+        endings: str | Iterable[str] = (),
         inherited: bool = False,
         limit: int | str = 0,
         rank: bool = False,
@@ -144,6 +152,10 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             source: name of an import collection, or ``@local`` for what was not imported.
             archived: ``all``, ``only`` or ``none``.
             programmatic: ``all``, ``only`` or ``none``.
+            damaged: likewise; sessions of which a part could not be read.
+            compacted: likewise; sessions whose context was summarised.
+            endings: ``interrupted``, ``limit`` or ``error``: how the last turn ended; in one
+                string, or several, separated by commas.
             inherited: include copies of events that another session owns.
             limit: a whole number, 0 for no limit.
             rank: order hits by BM25, the best first.
@@ -169,6 +181,9 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             source=well_formed(source or ""),
             archived=_choice("archived", archived),
             programmatic=_choice("programmatic", programmatic),
+            damaged=_choice("damaged", damaged),
+            compacted=_choice("compacted", compacted),
+            endings=frozenset(_names("ending", endings, ENDINGS)),
             inherited=inherited,
             limit=_whole_number("limit", limit),
             rank=rank,
@@ -198,6 +213,12 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return False
         if not _passes(self.programmatic, marked=bool(session.programmatic)):
             return False
+        if not _passes(self.damaged, marked=session.integrity is not None):
+            return False
+        if not _passes(self.compacted, marked=bool(session.compactions)):
+            return False
+        if self.endings and session.ending not in self.endings:
+            return False
         if self.models and not any(map(self._fits_model, session.models)):
             return False
         if self.cwds:
@@ -216,6 +237,9 @@ class Query(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             or self.source
             or self.archived != "all"
             or self.programmatic != "all"
+            or self.damaged != "all"
+            or self.compacted != "all"
+            or self.endings
         )
 
     def overlaps(self, session: Session) -> bool:
